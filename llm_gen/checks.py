@@ -57,6 +57,8 @@ def check_ids(name: str, ids: object, vocab_size: int) -> Tensor:
         raise TypeError(f"{name} must have an integer dtype, got {ids.dtype}")
     if ids.ndim != 2:
         raise ValueError(f"{name} must have shape (B, T), got {tuple(ids.shape)}")
+    if ids.shape[1] == 0:
+        raise ValueError(f"{name} must hold at least one token a row, but it is empty: {tuple(ids.shape)}")
     ids = ids.long()
     outside = ids[(ids < 0) | (ids >= vocab_size)]
     if outside.numel():

@@ -26,7 +26,7 @@ def validate_sampling_args(
     """
     if not check_flag("do_sample", do_sample):
         return
-    _check_settings(temperature, top_k, top_p)
+    check_settings(temperature, top_k, top_p)
     if top_k is not None and top_p is not None:
         raise ValueError(f"top_k and top_p must not be combined here, got top_k={top_k} and top_p={top_p}")
 
@@ -43,8 +43,8 @@ def filter_logits(
     float64 input, else float32. Raises like `validate_sampling_args`, and ValueError for NaN, +inf or an empty row.
     """
     logits = check_logits(logits)
-    temperature, top_k, top_p = _check_settings(temperature, top_k, top_p)
-    return _filter(logits, temperature, top_k, top_p).clone()
+    temperature, top_k, top_p = check_settings(temperature, top_k, top_p)
+    return apply_filters(logits, temperature, top_k, top_p).clone()
 
 
 def sample_next_token(
@@ -67,7 +67,17 @@ def sample_next_token(
     if not do_sample:
         return greedy_token(logits)
     check_generator(generator, logits)
-    return draw(_filter(logits, *_check_settings(temperature, top_k, top_p)), generator)
+    return draw(apply_filters(logits, *check_settings(temperature, top_k, top_p)), generator)
+
+
+def apply_filters(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
+    """`filter_logits` on checked arguments; may return `logits` itself."""
+    scaled, kept = scale_by_temperature(logits, temperature), logits
+    if top_k is not None:
+        kept = kept.masked_fill(~top_k_mask(kept.detach(), top_k), -torch.inf)
+    if top_p is not None and top_p < 1:
+        kept = kept.masked_fill(~top_p_mask(kept.detach(), top_p, temperature), -torch.inf)
+    return scaled if kept is logits else scaled.masked_fill(kept == -torch.inf, -torch.inf)
 
 
 def greedy_token(logits: Tensor) -> Tensor:
@@ -126,6 +136,22 @@ def draw(filtered: Tensor, generator: Generator | Sequence[Generator] | None = N
     return torch.stack(draws) if draws else probs.new_empty((0, 1), dtype=torch.long)
 
 
+def check_settings(
+    temperature: float, top_k: int | None, top_p: float | None
+) -> tuple[float, int | None, float | None]:
+    """The three settings as plain numbers; raises like `validate_sampling_args`, but top_k and top_p may go together."""
+    temperature = check_real("temperature", temperature)
+    if temperature <= 0:
+        raise ValueError(f"temperature must be > 0, got {temperature:g}; for greedy decoding pass do_sample=False")
+    if top_k is not None:
+        top_k = check_integer("top_k", top_k, minimum=1)
+    if top_p is not None:
+        top_p = check_real("top_p", top_p)
+        if not 0 < top_p <= 1:
+            raise ValueError(f"top_p must lie in (0, 1], got {top_p!r}")
+    return temperature, top_k, top_p
+
+
 def check_generator(generator: object, like: Tensor) -> None:
     """None, one torch.Generator or a list of B, on the device of `like` (B, ...); else TypeError or ValueError."""
     if generator is None:
@@ -141,29 +167,6 @@ def check_generator(generator: object, like: Tensor) -> None:
         raise ValueError(f"generator must be one or a list of one per row, {len(like)} here, got {len(each)}")
     if not one and len({id(item) for item in each}) != len(each):
         raise ValueError("generator must hold a different torch.Generator for each row, got the same one twice")
-
-
-def _filter(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
-    """`filter_logits` on checked arguments; may return `logits` itself."""
-    scaled, kept = scale_by_temperature(logits, temperature), logits
-    if top_k is not None:
-        kept = kept.masked_fill(~top_k_mask(kept.detach(), top_k), -torch.inf)
-    if top_p is not None and top_p < 1:
-        kept = kept.masked_fill(~top_p_mask(kept.detach(), top_p, temperature), -torch.inf)
-    return scaled if kept is logits else scaled.masked_fill(kept == -torch.inf, -torch.inf)
-
-
-def _check_settings(temperature, top_k, top_p) -> tuple[float, int | None, float | None]:
-    temperature = check_real("temperature", temperature)
-    if temperature <= 0:
-        raise ValueError(f"temperature must be > 0, got {temperature:g}; for greedy decoding pass do_sample=False")
-    if top_k is not None:
-        top_k = check_integer("top_k", top_k, minimum=1)
-    if top_p is not None:
-        top_p = check_real("top_p", top_p)
-        if not 0 < top_p <= 1:
-            raise ValueError(f"top_p must lie in (0, 1], got {top_p!r}")
-    return temperature, top_k, top_p
 
 
 def _to_float32(logits: Tensor) -> Tensor:

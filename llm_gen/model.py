@@ -1,0 +1,201 @@
+"""DecoderLM: token ids to next-token logits. It holds weights; the conversation lives in the cache.
+
+Letters: B batch, T tokens fed now, S columns seen so far, V vocabulary, D embed_dim, L layers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from llm_gen.attention import Attention, Reading, padding_of, plan_mask
+from llm_gen.cache import KVCache, cache_start_pos, check_sequence_length
+from llm_gen.checks import check_ids, check_integer
+from llm_gen.config import ModelConfig
+from llm_gen.families import FAMILIES
+from llm_gen.layers import make_mlp, make_norm, rotary_tables
+
+
+class Block(nn.Module):
+    """Attention, then the MLP, each added to the residual stream; the norm comes before it or after the sum."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.attn_norm, self.attn = make_norm(config), Attention(config)
+        self.mlp_norm, self.mlp = make_norm(config), make_mlp(config)
+        self.dropout, self.pre_norm = nn.Dropout(config.dropout), config.pre_norm
+
+    def forward(self, x: Tensor, reading: Reading, cache: KVCache | None, layer: int) -> Tensor:
+        if self.pre_norm:
+            x = x + self.dropout(self.attn(self.attn_norm(x), reading, cache, layer))
+            return x + self.dropout(self.mlp(self.mlp_norm(x)))
+        x = self.attn_norm(x + self.dropout(self.attn(x, reading, cache, layer)))
+        return self.mlp_norm(x + self.dropout(self.mlp(x)))
+
+
+class DecoderLM(nn.Module):
+    """A decoder-only language model (arXiv:1706.03762) of whatever ModelConfig says.
+
+    config: a ModelConfig, or a mapping that `ModelConfig.from_dict` reads. New weights are normal with deviation
+    0.02. `model.generate(x, ...)` is `llm_gen.generate(model, x, ...)`, attached in generation.py, which lies above.
+    """
+
+    family: str | None = None
+
+    def __init__(self, config: ModelConfig | Mapping[str, Any]) -> None:
+        super().__init__()
+        if not isinstance(config, ModelConfig):
+            config = ModelConfig.from_dict({**FAMILIES.get(self.family, {}), **config})
+        self.config = config
+        self.embed = nn.Embedding(config.vocab_size, config.embed_dim)
+        if config.positions == "learned":
+            self.positions = nn.Embedding(config.max_position_embeddings, config.embed_dim)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.num_layers))
+        self.final_norm = make_norm(config) if config.pre_norm else nn.Identity()
+        if not config.tie_embeddings:
+            self.head = nn.Linear(config.embed_dim, config.vocab_size, bias=False)
+        self._rotary: tuple[Tensor, Tensor] | None = None
+        self.apply(_initialise)
+
+    @property
+    def vocab_size(self) -> int:
+        return self.config.vocab_size
+
+    @property
+    def max_seq_len(self) -> int:
+        """The context: how many columns one pass, or one cache, can hold."""
+        return self.config.max_position_embeddings
+
+    def make_cache(self, batch_size: int) -> KVCache:
+        """An empty cache for `batch_size` rows, in the weights' dtype; a ring where attention is windowed."""
+        config, weight = self.config, self.embed.weight
+        return KVCache(
+            config.num_layers,
+            check_integer("batch_size", batch_size, minimum=0),
+            config.num_kv_heads,
+            config.head_size,
+            self.max_seq_len,
+            config.window_size,
+            dtype=weight.dtype,
+            device=weight.device,
+        )
+
+    def forward(
+        self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None
+    ) -> Tensor:
+        """Logits (B, T, V) after each of the ids (B, T); a cache is read, extended and moved on by T.
+
+        attention_mask: (B, S), over the columns in the cache and the new ones; zeros mark padding on the left. With a
+        cache it may be left out after the first pass: the cache remembers. Raises TypeError or ValueError for
+        ids outside the vocabulary, another mask, a cache of another batch, or more columns than the context.
+        """
+        ids = check_ids("ids", ids, self.vocab_size)
+        return self._logits(self._hidden(ids, attention_mask, cache))
+
+    def next_logits(
+        self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None
+    ) -> Tensor:
+        """`forward(...)[:, -1]` without the logits of the other positions, (B, V); ids are taken as checked."""
+        return self._logits(self._hidden(ids, attention_mask, cache)[:, -1])
+
+    def _hidden(self, ids: Tensor, attention_mask: Tensor | None, cache: KVCache | None) -> Tensor:
+        reading = self._plan(ids, attention_mask, cache)
+        x = self.embed(ids)
+        if self.config.scale_embeddings:
+            # Rounded to the weights' dtype first, as Gemma was trained.
+            x = x * torch.tensor(math.sqrt(self.config.embed_dim), dtype=x.dtype, device=x.device)
+        if self.config.positions == "learned":
+            x = x + self.positions(reading.positions)
+        x = self.dropout(x)
+        for layer, block in enumerate(self.blocks):
+            x = block(x, reading, cache, layer)
+        if cache is not None:
+            cache.advance(ids.shape[1])
+        return self.final_norm(x)
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        weight = self.embed.weight if self.config.tie_embeddings else self.head.weight
+        return F.linear(hidden, weight)
+
+    def _plan(self, ids: Tensor, attention_mask: Tensor | None, cache: KVCache | None) -> Reading:
+        batch, count = ids.shape
+        start = cache_start_pos(cache)
+        check_sequence_length(count, start, self.max_seq_len)
+        if cache is not None and cache.batch_size != batch:
+            raise ValueError(f"cache must have the batch size {batch} of the ids, got {cache.batch_size}")
+        padding = _padding(ids, attention_mask, cache)
+        columns = torch.arange(start, start + count, device=ids.device)
+        keys = columns if cache is None else cache.key_columns(count)
+        positions = columns[None]
+        if padding is not None:
+            positions = (columns[None] - padding[:, None]).clamp(min=0)
+        mask, causal = plan_mask(count, start, keys, padding, self.config.window_size)
+        if self.config.positions == "learned":
+            return Reading(positions, None, None, mask, causal)
+        cos, sin = self._rotary_at(positions)
+        return Reading(positions, cos, sin, mask, causal)
+
+    def _rotary_at(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        # Built on first use and kept outside the state dict: `model.half()` must not round the angles.
+        if self._rotary is None or self._rotary[0].device != positions.device:
+            self._rotary = tuple(table.to(positions.device) for table in rotary_tables(self.config))
+        cos, sin = self._rotary
+        return cos[positions][:, :, None], sin[positions][:, :, None]
+
+
+def _padding(ids: Tensor, attention_mask: Tensor | None, cache: KVCache | None) -> Tensor | None:
+    """Padding columns of each row (B,), or None where there are none; the cache keeps it for the passes to come."""
+    start = cache_start_pos(cache)
+    known = cache.padding if cache is not None and start else None
+    if attention_mask is None:
+        padding = known
+    else:
+        padding = padding_of(attention_mask, (ids.shape[0], start + ids.shape[1]))
+        if not padding.any():
+            padding = None
+        if start and not _same(padding, known):
+            raise ValueError("attention_mask must have the padding that the cache was filled with, got another")
+    if cache is not None and not start:
+        cache.padding = padding
+    return padding
+
+
+def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    return one is other or (one is not None and other is not None and torch.equal(one, other))
+
+
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, (nn.Linear, nn.Embedding)):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+class GPT(DecoderLM):
+    family = "GPT"
+
+
+class GPT2(DecoderLM):
+    family = "GPT2"
+
+
+class LLaMA(DecoderLM):
+    family = "LLaMA"
+
+
+class Mistral(DecoderLM):
+    family = "Mistral"
+
+
+class Mixtral(DecoderLM):
+    family = "Mixtral"
+
+
+class Gemma(DecoderLM):
+    family = "Gemma"
