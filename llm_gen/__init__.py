@@ -6,6 +6,7 @@ from llm_gen.checks import CheckpointError
 from llm_gen.config import ModelConfig
 from llm_gen.generation import Step, generate, generate_steps, next_generation_input
 from llm_gen.model import GPT, GPT2, DecoderLM, Gemma, LLaMA, Mistral, Mixtral
+from llm_gen.rollout import RolloutBatch, batched_generate, compute_logprobs, generate_with_logprobs
 from llm_gen.sampling import (
     filter_logits,
     greedy_token,
@@ -28,13 +29,17 @@ __all__ = [
     "Mistral",
     "Mixtral",
     "ModelConfig",
+    "RolloutBatch",
     "Step",
+    "batched_generate",
     "cache_start_pos",
     "check_generation_mask",
     "check_sequence_length",
+    "compute_logprobs",
     "filter_logits",
     "generate",
     "generate_steps",
+    "generate_with_logprobs",
     "greedy_token",
     "kv_cache_bytes",
     "next_generation_input",

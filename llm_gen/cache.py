@@ -123,19 +123,16 @@ def check_sequence_length(seq_len: int, start_pos: int, max_seq_len: int) -> Non
     start_pos = check_integer("start_pos", start_pos, minimum=0)
     max_seq_len = check_integer("max_seq_len", max_seq_len, minimum=1)
     if start_pos + seq_len > max_seq_len:
-        raise ValueError(
-            f"start_pos + seq_len must be <= max_seq_len {max_seq_len}, got {start_pos} + {seq_len}"
-        )
+        raise ValueError(f"start_pos + seq_len must be <= max_seq_len {max_seq_len}, got {start_pos} + {seq_len}")
 
 
 def kv_cache_bytes(
     num_layers: int, num_kv_heads: int, head_size: int, seq_len: int, bytes_per_value: int, batch_size: int = 1
 ) -> int:
     """Bytes of a cache: 2 (keys and values) * B * L * G * T * d_h * bytes_per_value."""
-    sizes = dict(num_layers=num_layers, num_kv_heads=num_kv_heads, head_size=head_size)
-    sizes |= dict(bytes_per_value=bytes_per_value)
+    sizes = {"num_layers": num_layers, "num_kv_heads": num_kv_heads, "head_size": head_size}
     total = 2
-    for name, value in sizes.items():
+    for name, value in {**sizes, "bytes_per_value": bytes_per_value}.items():
         total *= check_integer(name, value, minimum=1)
     total *= check_integer("seq_len", seq_len, minimum=0)
     return total * check_integer("batch_size", batch_size, minimum=0)

@@ -144,8 +144,7 @@ class ModelConfig:
     def _check_experts(self) -> None:
         if (self.num_experts is None) != (self.top_k_experts is None):
             raise ValueError(
-                f"num_experts and top_k_experts must be given together, "
-                f"got {self.num_experts} and {self.top_k_experts}"
+                f"num_experts and top_k_experts must be given together, got {self.num_experts} and {self.top_k_experts}"
             )
         if self.num_experts is not None and self.top_k_experts > self.num_experts:
             raise ValueError(f"top_k_experts must be <= num_experts {self.num_experts}, got {self.top_k_experts}")

@@ -220,9 +220,9 @@ def _ends(tokens: Tensor, eos: tuple[int, ...]) -> Tensor:
 
 
 def _warn_of_dropout(model: Any) -> None:
-    if isinstance(model, nn.Module) and model.training:
-        if any(isinstance(part, nn.Dropout) and part.p > 0 for part in model.modules()):
-            warnings.warn("the model is in train mode, so dropout makes its text random: call model.eval()", stacklevel=3)
+    parts = model.modules() if isinstance(model, nn.Module) and model.training else ()
+    if any(isinstance(part, nn.Dropout) and part.p > 0 for part in parts):
+        warnings.warn("the model is in train mode, so dropout makes its text random; call model.eval()", stacklevel=3)
 
 
 # Every family has `generate` as a method; it is attached from here because imports point one way.

@@ -86,9 +86,7 @@ class DecoderLM(nn.Module):
             device=weight.device,
         )
 
-    def forward(
-        self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None
-    ) -> Tensor:
+    def forward(self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None) -> Tensor:
         """Logits (B, T, V) after each of the ids (B, T); a cache is read, extended and moved on by T.
 
         attention_mask: (B, S), over the columns in the cache and the new ones; zeros mark padding on the left. With a
@@ -98,9 +96,7 @@ class DecoderLM(nn.Module):
         ids = check_ids("ids", ids, self.vocab_size)
         return self._logits(self._hidden(ids, attention_mask, cache))
 
-    def next_logits(
-        self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None
-    ) -> Tensor:
+    def next_logits(self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None) -> Tensor:
         """`forward(...)[:, -1]` without the logits of the other positions, (B, V); ids are taken as checked."""
         return self._logits(self._hidden(ids, attention_mask, cache)[:, -1])
 

@@ -38,9 +38,9 @@ def filter_logits(
 
     Top-k keeps exactly min(k, V) tokens. Top-p keeps a token iff the mass of the likelier ones is below top_p,
     so the token that crosses the threshold stays (nucleus sampling, arXiv:1904.09751). Ties go to the lower id.
-    Ranks come from the logits as given, since temperature never changes the order. Masses come from
-    float32 logits whatever the dtype, so float64 and float32 keep the same tokens. The result is a new tensor, float64 for
-    float64 input, else float32. Raises like `validate_sampling_args`, and ValueError for NaN, +inf or an empty row.
+    Ranks come from the logits as given, since temperature never changes the order. Masses come from float32 logits
+    whatever the dtype, so float64 and float32 keep the same tokens. The result is a new tensor, float64 for float64
+    input, else float32. Raises like `validate_sampling_args`, and ValueError for NaN, +inf or an empty row.
     """
     logits = check_logits(logits)
     temperature, top_k, top_p = check_settings(temperature, top_k, top_p)
@@ -139,7 +139,7 @@ def draw(filtered: Tensor, generator: Generator | Sequence[Generator] | None = N
 def check_settings(
     temperature: float, top_k: int | None, top_p: float | None
 ) -> tuple[float, int | None, float | None]:
-    """The three settings as plain numbers; raises like `validate_sampling_args`, but top_k and top_p may go together."""
+    """The settings as plain numbers; raises like `validate_sampling_args`, but top_k and top_p may go together."""
     temperature = check_real("temperature", temperature)
     if temperature <= 0:
         raise ValueError(f"temperature must be > 0, got {temperature:g}; for greedy decoding pass do_sample=False")
