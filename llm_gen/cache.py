@@ -18,7 +18,9 @@ class KVCache:
     """Keys and values of every layer, (B, G, columns, d) each, kept without repeating grouped heads.
 
     max_length: columns it may read. window: keep only the last `window` columns, in a ring: column c lies in
-    slot c % window. The model calls `update` once a layer and `advance` once a forward pass.
+    slot c % window. The model calls `update` once a layer and `advance` once a forward pass; a pass that fails
+    before `advance` can be repeated. Raises TypeError or ValueError for sizes that are no integers >= 1
+    (batch_size: >= 0) and for a dtype of another kind.
     """
 
     def __init__(
@@ -33,10 +35,18 @@ class KVCache:
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> None:
-        self.max_length, self.window = max_length, window
-        self.slots = max_length if window is None else min(window, max_length)
+        num_layers = check_integer("num_layers", num_layers, minimum=1)
+        batch_size = check_integer("batch_size", batch_size, minimum=0)
+        num_kv_heads = check_integer("num_kv_heads", num_kv_heads, minimum=1)
+        head_size = check_integer("head_size", head_size, minimum=1)
+        if not isinstance(dtype, torch.dtype):
+            raise TypeError(f"dtype must be a torch.dtype, got {dtype!r}")
+        self.max_length = check_integer("max_length", max_length, minimum=1)
+        self.window = None if window is None else check_integer("window", window, minimum=1)
+        self.slots = self.max_length if self.window is None else min(self.window, self.max_length)
         self.length = 0
         self.padding: Tensor | None = None
+        self._rolled: list[tuple[Tensor, Tensor]] = []
         shape = (num_layers, batch_size, num_kv_heads, 0, head_size)
         self.keys = torch.empty(shape, dtype=dtype, device=device)
         self.values = torch.empty(shape, dtype=dtype, device=device)
@@ -57,6 +67,8 @@ class KVCache:
         """
         count = keys.shape[2]
         check_sequence_length(count, self.length, self.max_length)
+        if layer == 0:
+            self._rolled.clear()
         end = self.length + count
         self._reserve(min(end, self.slots))
         stored = self.keys[layer], self.values[layer]
@@ -71,8 +83,13 @@ class KVCache:
         return self._roll(stored[0], keys), self._roll(stored[1], values)
 
     def advance(self, count: int) -> None:
-        """Move the position past `count` columns; the only line in the package that moves it."""
+        """Move the position past `count` columns; the only place in the package that moves it."""
         self.length += count
+        if self._rolled:
+            slots = torch.arange(self.length - self.slots, self.length, device=self.keys.device) % self.slots
+            for store, newest in self._rolled:
+                store[:, :, slots] = newest
+            self._rolled.clear()
 
     def key_columns(self, count: int) -> Tensor:
         """The columns of the keys that `update` gives to `count` new tokens, (S,)."""
@@ -89,12 +106,10 @@ class KVCache:
         return max(0, self.length - self.slots + 1)
 
     def _roll(self, store: Tensor, new: Tensor) -> Tensor:
-        """The kept columns in order, then the new ones; only then are the oldest overwritten."""
-        end = self.length + new.shape[2]
+        """The kept columns in order, then the new ones; `advance` overwrites the oldest when all layers have looked."""
         kept = torch.arange(self._oldest_kept(), self.length, device=store.device) % self.slots
         joined = torch.cat([store[:, :, kept], new], dim=2)
-        last = torch.arange(end - self.slots, end, device=store.device)
-        store[:, :, last % self.slots] = joined[:, :, -self.slots :]
+        self._rolled.append((store, joined[:, :, -self.slots :]))
         return joined
 
     def _reserve(self, columns: int) -> None:

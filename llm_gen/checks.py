@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 
 import torch
@@ -49,6 +49,13 @@ def check_flag(name: str, value: object) -> bool:
     return value
 
 
+def check_mapping(name: str, value: object) -> Mapping:
+    """`value` if it is a mapping, such as a dict; else TypeError."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} must be a mapping, got {value!r}")
+    return value
+
+
 def check_ids(name: str, ids: object, vocab_size: int) -> Tensor:
     """Token ids (B, T) as int64. Raises TypeError or ValueError, naming an id outside the vocabulary."""
     if not isinstance(ids, Tensor):
@@ -78,6 +85,7 @@ def check_token_ids(name: str, value: object, vocab_size: int) -> list[int]:
     """None, one id or several ids as a list inside the vocabulary; an empty list means none."""
     if value is None:
         return []
+    value = _unwrap(value)
     if isinstance(value, Tensor):
         value = value.tolist()
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):

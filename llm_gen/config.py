@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from llm_gen.checks import check_flag, check_integer, check_real
+from llm_gen.checks import check_flag, check_integer, check_mapping, check_real
 
 CHOICES = {
     "positions": ("rope", "learned"),
@@ -75,9 +75,10 @@ class ModelConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ModelConfig:
-        """A config from a mapping; ValueError names unknown and missing fields."""
+        """A config from a mapping (else TypeError); ValueError names unknown and missing fields."""
+        check_mapping("config", values)
         known = [field.name for field in fields(cls)]
-        unknown = sorted(set(values) - set(known))
+        unknown = sorted(str(name) for name in values if name not in known)
         if unknown:
             raise ValueError(f"config must hold only known fields, got {', '.join(unknown)}")
         missing = [name for name in COUNTS if name not in values]
@@ -98,9 +99,7 @@ class ModelConfig:
                 self._set(name, check_integer(name, getattr(self, name), minimum=1))
         for name in FLAGS:
             self._set(name, check_flag(name, getattr(self, name)))
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        self._check_choices()
         self._check_numbers()
         self._check_heads()
         self._check_experts()
@@ -121,6 +120,14 @@ class ModelConfig:
             self._set("head_size", self.embed_dim // self.num_heads)
         if self.mlp_dim is None:
             self._set("mlp_dim", max(1, 8 * self.embed_dim // 3) if self.gated_mlp else 4 * self.embed_dim)
+
+    def _check_choices(self) -> None:
+        for name, allowed in CHOICES.items():
+            value = getattr(self, name)
+            if not isinstance(value, str):
+                raise TypeError(f"{name} must be a string, one of {', '.join(allowed)}, got {value!r}")
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
 
     def _check_numbers(self) -> None:
         for name in ("dropout", "rope_theta", "norm_eps"):
@@ -150,17 +157,24 @@ class ModelConfig:
             raise ValueError(f"top_k_experts must be <= num_experts {self.num_experts}, got {self.top_k_experts}")
 
     def _check_rope_scaling(self) -> None:
-        scaling = self.rope_scaling
-        if scaling is None:
+        if self.rope_scaling is None:
             return
-        if not isinstance(scaling, Mapping):
-            raise TypeError(f"rope_scaling must be a mapping or None, got {scaling!r}")
-        needed = ROPE_SCALING_KEYS.get(scaling.get("rope_type"))
-        if needed is None or set(scaling) != needed | {"rope_type"}:
-            raise ValueError(
-                f"rope_scaling must have rope_type linear (factor) or llama3 "
-                f"({', '.join(sorted(ROPE_SCALING_KEYS['llama3']))}) and nothing else, got {dict(scaling)!r}"
-            )
-        for name in needed:
-            if check_real(f"rope_scaling {name}", scaling[name]) <= 0:
-                raise ValueError(f"rope_scaling {name} must be > 0, got {scaling[name]!r}")
+        if self.positions != "rope":
+            raise ValueError(f"rope_scaling must go with positions 'rope', got positions {self.positions!r}")
+        # A copy: the caller's dict may change, the model may not.
+        self._set("rope_scaling", dict(check_mapping("rope_scaling", self.rope_scaling)))
+        _check_scaling_fields(self.rope_scaling)
+
+
+def _check_scaling_fields(scaling: dict[str, Any]) -> None:
+    needed = ROPE_SCALING_KEYS.get(str(scaling.get("rope_type")))
+    if needed is None or set(scaling) != needed | {"rope_type"}:
+        raise ValueError(
+            f"rope_scaling must have rope_type linear (factor) or llama3 "
+            f"({', '.join(sorted(ROPE_SCALING_KEYS['llama3']))}) and nothing else, got {scaling!r}"
+        )
+    for name in needed:
+        if check_real(f"rope_scaling {name}", scaling[name]) <= 0:
+            raise ValueError(f"rope_scaling {name} must be > 0, got {scaling[name]!r}")
+    if scaling["rope_type"] == "llama3" and scaling["high_freq_factor"] <= scaling["low_freq_factor"]:
+        raise ValueError(f"rope_scaling high_freq_factor must be > low_freq_factor, got {scaling!r}")

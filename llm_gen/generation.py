@@ -27,6 +27,7 @@ from llm_gen.sampling import (
     draw,
     greedy_token,
     scale_by_temperature,
+    to_float32,
     validate_sampling_args,
 )
 
@@ -70,12 +71,12 @@ class Step:
     @cached_property
     def model_probs(self) -> Tensor:
         """The model's own distribution, before temperature and filters, (B, V)."""
-        return self.logits.float().softmax(dim=-1)
+        return to_float32(self.logits).softmax(dim=-1)
 
     @cached_property
     def probs(self) -> Tensor:
         """The distribution that the tokens were drawn from, (B, V); greedy: a one-hot."""
-        return apply_filters(self.logits, *self.settings.filters).float().softmax(dim=-1)
+        return to_float32(apply_filters(self.logits, *self.settings.filters)).softmax(dim=-1)
 
     @cached_property
     def log_probs(self) -> Tensor:
@@ -88,7 +89,7 @@ class Step:
         return self._of_tokens(scale_by_temperature(self.logits, self.settings.filters[0]))
 
     def _of_tokens(self, logits: Tensor) -> Tensor:
-        log_probs = logits.float().log_softmax(dim=-1).gather(-1, self.tokens)[:, 0]
+        log_probs = to_float32(logits).log_softmax(dim=-1).gather(-1, self.tokens)[:, 0]
         return log_probs.masked_fill(~self.active, 0.0)
 
 
@@ -147,7 +148,8 @@ def generate_steps(
 
     Only the current step's logits (B, V) are held. Stopping early leaves nothing behind.
     """
-    x = check_ids("x", x, model.vocab_size)
+    # The steps come later: the caller may write into x or the mask before then, or between two of them.
+    x = check_ids("x", x, model.vocab_size).clone()
     max_new_tokens = check_integer("max_new_tokens", max_new_tokens, minimum=0)
     validate_sampling_args(do_sample, temperature, top_k, top_p)
     if do_sample:
@@ -155,6 +157,7 @@ def generate_steps(
         check_generator(generator, x)
     if attention_mask is not None:
         check_generation_mask(attention_mask, x)
+        attention_mask = attention_mask.bool().clone()
     eos = tuple(check_token_ids("eos_token_id", eos_token_id, model.vocab_size))
     pad = eos[0] if eos else None
     if pad_token_id is not None:
@@ -171,7 +174,6 @@ def _steps(
 ) -> Iterator[Step]:
     cache = model.make_cache(len(x)) if use_cache and budget and len(x) else None
     finished = torch.zeros(len(x), dtype=torch.bool, device=x.device)
-    mask = None if mask is None else mask.bool()
     for _ in range(budget):
         ids, cache = next_generation_input(x, cache, use_cache, model.max_seq_len)
         logits = _next_logits(model, ids, None if mask is None else mask[:, -model.max_seq_len :], cache)
@@ -202,7 +204,8 @@ def _next_logits(model: Any, ids: Tensor, mask: Tensor | None, cache: Any) -> Te
     """Logits (B, V) after the last of the ids, checked."""
     if hasattr(model, "next_logits"):
         return check_logits(model.next_logits(ids, attention_mask=mask, cache=cache))
-    return check_logits(model(ids, attention_mask=mask, cache=cache)[:, -1])
+    # A view would keep the logits of every position alive for as long as the step is.
+    return check_logits(model(ids, attention_mask=mask, cache=cache)[:, -1].clone())
 
 
 def _choose(logits: Tensor, active: Tensor, settings: Settings) -> Tensor:
@@ -220,8 +223,8 @@ def _ends(tokens: Tensor, eos: tuple[int, ...]) -> Tensor:
 
 
 def _warn_of_dropout(model: Any) -> None:
-    parts = model.modules() if isinstance(model, nn.Module) and model.training else ()
-    if any(isinstance(part, nn.Dropout) and part.p > 0 for part in parts):
+    parts = model.modules() if isinstance(model, nn.Module) else ()
+    if any(isinstance(part, nn.Dropout) and part.training and part.p > 0 for part in parts):
         warnings.warn("the model is in train mode, so dropout makes its text random; call model.eval()", stacklevel=3)
 
 

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from llm_gen.attention import Attention, Reading, padding_of, plan_mask
 from llm_gen.cache import KVCache, cache_start_pos, check_sequence_length
-from llm_gen.checks import check_ids, check_integer
+from llm_gen.checks import check_ids, check_integer, check_mapping
 from llm_gen.config import ModelConfig
 from llm_gen.families import FAMILIES
 from llm_gen.layers import make_mlp, make_norm, rotary_tables
@@ -50,7 +50,7 @@ class DecoderLM(nn.Module):
     def __init__(self, config: ModelConfig | Mapping[str, Any]) -> None:
         super().__init__()
         if not isinstance(config, ModelConfig):
-            config = ModelConfig.from_dict({**FAMILIES.get(self.family, {}), **config})
+            config = ModelConfig.from_dict({**FAMILIES.get(self.family, {}), **check_mapping("config", config)})
         self.config = config
         self.embed = nn.Embedding(config.vocab_size, config.embed_dim)
         if config.positions == "learned":

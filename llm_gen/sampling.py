@@ -121,15 +121,17 @@ def top_p_mask(logits: Tensor, top_p: float, temperature: float = 1.0) -> Tensor
     if top_p >= 1:
         return torch.ones_like(logits, dtype=torch.bool)
     ranked, order = logits.sort(dim=-1, descending=True, stable=True)
-    probs = scale_by_temperature(_to_float32(ranked), temperature).double().softmax(dim=-1)
+    probs = scale_by_temperature(to_float32(ranked), temperature).double().softmax(dim=-1)
     # Summed in float64, compared in float32: 0.5 + 0.3 then reaches 0.8 on every CPU and from every dtype.
     mass_before = (probs.cumsum(dim=-1) - probs).float()
-    return torch.zeros_like(ranked, dtype=torch.bool).scatter(-1, order, mass_before < top_p)
+    # A top_p that float32 would round to 0 must still keep the likeliest token, which has no mass before it.
+    stays = mass_before < max(top_p, FLOAT32.tiny)
+    return torch.zeros_like(ranked, dtype=torch.bool).scatter(-1, order, stays)
 
 
 def draw(filtered: Tensor, generator: Generator | Sequence[Generator] | None = None) -> Tensor:
     """One token a row from the softmax of filtered logits (B, V) -> (B, 1)."""
-    probs = _to_float32(filtered).softmax(dim=-1)
+    probs = to_float32(filtered).softmax(dim=-1)
     if generator is None or isinstance(generator, Generator):
         return torch.multinomial(probs, 1, generator=generator)
     draws = [torch.multinomial(row, 1, generator=own) for row, own in zip(probs, generator)]
@@ -169,7 +171,7 @@ def check_generator(generator: object, like: Tensor) -> None:
         raise ValueError("generator must hold a different torch.Generator for each row, got the same one twice")
 
 
-def _to_float32(logits: Tensor) -> Tensor:
+def to_float32(logits: Tensor) -> Tensor:
     """float32 logits with the same softmax: a float64 row beyond float32's range is shifted to maximum 0 first."""
     narrow = logits.float()
     if logits.dtype != torch.float64:
