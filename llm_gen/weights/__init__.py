@@ -1,0 +1,71 @@
+"""Models and tokenizers out of files. Weights come from safetensors and GGUF; no pickle is ever opened."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from llm_gen.checks import CheckpointError
+from llm_gen.model import DecoderLM
+from llm_gen.tokenizer import Tokenizer
+from llm_gen.weights import smollm2
+from llm_gen.weights.files import read_json
+from llm_gen.weights.gguf import load_gguf
+from llm_gen.weights.gguf_tokenizer import read_gguf_tokenizer
+from llm_gen.weights.tokenizer_folder import read_tokenizer, write_tokenizer
+
+__all__ = ["NAMES", "load_model", "load_tokenizer", "read_tokenizer", "write_tokenizer"]
+
+# The models that have a name, and where each one lies.
+NAMES = {
+    "tiny": lambda: Path(__file__).parents[1] / "data" / "tiny",
+    "smollm2": lambda: smollm2.fetch(progress=_tell),
+}
+_PICKLES = (".bin", ".ckpt", ".pickle", ".pkl", ".pt", ".pth")
+
+
+def load_model(name_or_path: str | Path) -> DecoderLM:
+    """A model in eval mode: "tiny", "smollm2" (fetched on first use), a checkpoint folder (our own, or one of
+    Hugging Face's), or a `.gguf` file. A name wins over a folder of that name: write "./tiny" for the folder.
+
+    Raises TypeError for another kind of argument, CheckpointError if there is no such model or it is broken.
+    """
+    path = _locate(name_or_path)
+    return _load_folder(path) if path.is_dir() else load_gguf(path)
+
+
+def load_tokenizer(name_or_path: str | Path) -> Tokenizer:
+    """The tokenizer of a model; names, paths and errors as in `load_model`."""
+    path = _locate(name_or_path)
+    return read_tokenizer(path) if path.is_dir() else read_gguf_tokenizer(path)
+
+
+def _load_folder(folder: Path) -> DecoderLM:
+    """Hugging Face writes a "model_type" into every `config.json`; our own checkpoints have none."""
+    config = read_json(folder / "config.json")
+    if "model_type" in config:
+        from llm_gen.weights.hugging_face import load_hugging_face
+
+        return load_hugging_face(folder)
+    from llm_gen.weights.native import load_native
+
+    return load_native(folder)
+
+
+def _locate(name_or_path: str | Path) -> Path:
+    """The folder or file that is meant; it exists."""
+    if not isinstance(name_or_path, (str, Path)):
+        raise TypeError(f"name_or_path must be a str or a Path, got {name_or_path!r}")
+    if name_or_path in NAMES:
+        return NAMES[name_or_path]()
+    path = Path(name_or_path)
+    if not path.exists():
+        known = ", ".join(NAMES)
+        raise CheckpointError(f"there is no model {str(path)!r}: give a folder, a .gguf file or one of {known}")
+    if path.suffix in _PICKLES:
+        raise CheckpointError(f"{path} looks like a pickle, which can run code when opened: convert it to safetensors")
+    return path
+
+
+def _tell(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)

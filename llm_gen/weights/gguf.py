@@ -1,0 +1,174 @@
+"""A LLaMA-style model out of a GGUF file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from llm_gen.checks import CheckpointError
+from llm_gen.config import ModelConfig
+from llm_gen.model import DecoderLM
+from llm_gen.weights.blank import blank_model
+from llm_gen.weights.gguf_file import GGUFFile
+
+ARCHITECTURES = ("llama",)
+
+# Our field -> the field of the file, without "llama.".
+_REQUIRED = {
+    "embed_dim": "embedding_length",
+    "num_heads": "attention.head_count",
+    "num_layers": "block_count",
+    "max_position_embeddings": "context_length",
+    "mlp_dim": "feed_forward_length",
+    "norm_eps": "attention.layer_norm_rms_epsilon",
+}
+_OPTIONAL = {
+    "vocab_size": "vocab_size",
+    "num_kv_heads": "attention.head_count_kv",
+    "head_size": "attention.key_length",
+    "rope_theta": "rope.freq_base",
+}
+_ROPE_SCALING = (
+    "rope.scaling.type",
+    "rope.scaling.factor",
+    "rope.scaling.original_context_length",  # only means something to types that are refused
+    "rope.scaling.finetuned",
+)
+
+# Our module -> its tensor in the file, or the tensors whose rows it holds, in this order.
+_OUTER = {"embed": "token_embd", "final_norm": "output_norm", "head": "output"}
+_INNER = {
+    "attn_norm": ["attn_norm"],
+    "attn.qkv": ["attn_q", "attn_k", "attn_v"],
+    "attn.out": ["attn_output"],
+    "mlp_norm": ["ffn_norm"],
+    "mlp.up": ["ffn_gate", "ffn_up"],
+    "mlp.down": ["ffn_down"],
+}
+
+
+def load_gguf(path: str | Path) -> DecoderLM:
+    """The model of a `.gguf` file in float32 and eval mode; the tensors are expanded one by one.
+
+    Raises CheckpointError for a file that is broken, of another architecture, or with a field or tensor that is
+    not known here: nothing that could change a result is skipped.
+    """
+    file = GGUFFile(path)
+    config = read_config(file)
+    model = blank_model(config)
+    sources = {name: _sources(name) for name, _ in model.named_parameters()}
+    _check_tensors(file, model, sources)
+    weights = {name: _read(file, model, name, sources[name]) for name in sources}
+    model.load_state_dict(weights, assign=True)
+    return model.eval()
+
+
+def read_config(file: GGUFFile) -> ModelConfig:
+    """The config that a file asks for. Raises CheckpointError naming a missing, wrong or unknown field."""
+    architecture = file.metadata.get("general.architecture")
+    if architecture not in ARCHITECTURES:
+        known = ", ".join(ARCHITECTURES)
+        raise CheckpointError(f"{file.path} must have an architecture of {known}, got {architecture!r}")
+    prefix = f"{architecture}."
+    fields = {key.removeprefix(prefix): file.metadata[key] for key in file.metadata if key.startswith(prefix)}
+    missing = [prefix + name for name in _REQUIRED.values() if name not in fields]
+    if missing or "token_embd.weight" not in file.tensors:
+        raise CheckpointError(f"{file.path} lacks {', '.join(missing) or 'the tensor token_embd.weight'}")
+    try:
+        config = _make_config(file, fields)
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(f"{file.path} describes no usable model: {error}") from None
+    unknown = [f"{prefix}{name} = {fields[name]!r}" for name in fields if not _is_honoured(name, fields, config)]
+    if unknown:
+        raise CheckpointError(f"{file.path} asks for what is not supported: {', '.join(unknown)}")
+    return config
+
+
+def _make_config(file: GGUFFile, fields: dict[str, Any]) -> ModelConfig:
+    has = file.tensors.__contains__
+    sizes = {ours: fields[theirs] for ours, theirs in (_REQUIRED | _OPTIONAL).items() if theirs in fields}
+    return ModelConfig(
+        **{"vocab_size": file.tensors["token_embd.weight"].shape[0], **sizes},
+        rope_scaling=_rope_scaling(fields),
+        qkv_bias=has("blk.0.attn_q.bias"),
+        attention_out_bias=has("blk.0.attn_output.bias"),
+        mlp_bias=has("blk.0.ffn_down.bias"),
+        tie_embeddings=not has("output.weight"),
+    )
+
+
+def _rope_scaling(fields: dict[str, Any]) -> dict[str, Any] | None:
+    kind, factor = fields.get("rope.scaling.type", "linear"), fields.get("rope.scaling.factor", 1.0)
+    if kind == "none" or (kind == "linear" and factor in (0.0, 1.0)):
+        return None
+    return {"rope_type": kind, "factor": factor}  # ModelConfig refuses all but linear
+
+
+def _is_honoured(name: str, fields: dict[str, Any], config: ModelConfig) -> bool:
+    """Whether the field went into the config, or says no more than what is true of every model here."""
+    if name in (*_REQUIRED.values(), *_OPTIONAL.values(), *_ROPE_SCALING):
+        return True
+    only = {
+        "attention.value_length": config.head_size,
+        "rope.dimension_count": config.head_size,
+        "rope.scaling.attn_factor": 1.0,
+        "expert_count": 0,
+        "expert_used_count": 0,
+    }
+    return name in only and fields[name] == only[name]
+
+
+def _sources(parameter: str) -> list[str]:
+    """Names in the file of the tensors that one parameter is made of."""
+    block, module, kind = re.fullmatch(r"(?:blocks\.(\d+)\.)?(.+)\.(weight|bias)", parameter).groups()
+    if block is None:
+        return [f"{_OUTER[module]}.{kind}"]
+    return [f"blk.{block}.{part}.{kind}" for part in _INNER[module]]
+
+
+def _check_tensors(file: GGUFFile, model: DecoderLM, sources: dict[str, list[str]]) -> None:
+    """Every tensor is there, has its shape and is used: all of it is known before any of it is read."""
+    wanted = [name for names in sources.values() for name in names]
+    if missing := [name for name in wanted if name not in file.tensors]:
+        raise CheckpointError(f"{file.path} lacks {len(missing)} tensors: {_list(missing)}")
+    if extra := [name for name in file.tensors if name not in set(wanted)]:
+        raise CheckpointError(f"{file.path} holds {len(extra)} tensors that are not supported: {_list(extra)}")
+    for parameter, tensor in model.named_parameters():
+        rows = _rows(model.config, parameter, tensor)
+        for name, count in zip(sources[parameter], rows, strict=True):
+            expected, found = (count, *tensor.shape[1:]), file.tensors[name].shape
+            if found != expected:
+                raise CheckpointError(f"{file.path}: {name} must have the shape {expected}, got {found}")
+
+
+def _rows(config: ModelConfig, parameter: str, tensor: Tensor) -> list[int]:
+    """How many rows of a parameter each of its sources gives."""
+    if ".qkv." in parameter:
+        return [heads * config.head_size for heads in (config.num_heads, config.num_kv_heads, config.num_kv_heads)]
+    return [tensor.shape[0] // 2] * 2 if ".mlp.up." in parameter else [tensor.shape[0]]
+
+
+def _read(file: GGUFFile, model: DecoderLM, parameter: str, sources: list[str]) -> Tensor:
+    """One parameter, its rows read from one source after the other."""
+    shaped = model.get_parameter(parameter)
+    tensor = torch.empty(shaped.shape)
+    for rows, name in zip(tensor.split(_rows(model.config, parameter, shaped)), sources, strict=True):
+        file.read(name, rows)
+        heads = {"attn_q": model.config.num_heads, "attn_k": model.config.num_kv_heads}.get(name.split(".")[-2])
+        if heads is not None:
+            rows.copy_(_unpermute(rows, heads))
+    return tensor
+
+
+def _unpermute(rows: Tensor, heads: int) -> Tensor:
+    """Query or key rows (heads * d, ...) in our order: in each head all first members of the rotary pairs, then
+    all second ones. GGUF keeps the two rows of a pair side by side."""
+    return rows.view(heads, -1, 2, rows[0].numel()).transpose(1, 2).reshape(rows.shape)
+
+
+def _list(names: list[str], most: int = 3) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
