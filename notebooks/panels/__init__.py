@@ -1,0 +1,18 @@
+"""Pictures that answer at once: what a chapter shows, kept out of its cells."""
+
+from notebooks.panels.chapter import start_chapter, table
+from notebooks.panels.context import Context, stored_contexts
+from notebooks.panels.next_token import reshape
+from notebooks.panels.panel import Panel
+from notebooks.panels.words import fixed, percent
+
+__all__ = [
+    "Context",
+    "Panel",
+    "fixed",
+    "percent",
+    "reshape",
+    "start_chapter",
+    "stored_contexts",
+    "table",
+]

@@ -1,0 +1,29 @@
+"""The colours of every panel: each role as CSS, which follows the reader's theme, and as a fixed value for the PNG.
+
+The data colours have a contrast of at least 3:1 on white and on #111, and never carry a meaning alone.
+"""
+
+DATA = {
+    "blue": "#0072B2",
+    "grey": "#7F7F7F",
+    "orange": "#D55E00",
+    "green": "#009E73",
+    "purple": "#CC79A7",
+}
+PRINTED = {"ink": "#212121", "paper": "#FFFFFF", "muted": "#616161", "rule": "#DEDEDE", **DATA}
+
+# JupyterLab and Notebook define the first variable, VS Code the second; elsewhere the last value holds.
+VARIABLES = (
+    "--ink:var(--jp-content-font-color1,var(--vscode-editor-foreground,#212121));"
+    "--paper:var(--jp-layout-color0,var(--vscode-editor-background,#fff));"
+    "--muted:color-mix(in srgb,var(--ink) 72%,var(--paper));"
+    "--rule:color-mix(in srgb,var(--ink) 15%,var(--paper))"
+)
+
+SANS = "var(--jp-ui-font-family,system-ui,sans-serif)"
+MONO = "var(--jp-code-font-family,ui-monospace,monospace)"
+
+
+def css(role: str) -> str:
+    """The CSS colour of a role; raises KeyError for a role that does not exist."""
+    return DATA.get(role) or f"var(--{role})" if role in PRINTED else PRINTED[role]
