@@ -12,11 +12,12 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import hypothesis
 import pytest
 import torch
+
+from llm_gen.weights import smollm2
 
 # Tests are offline, repeat exactly, and share the cores with other workers.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -38,13 +39,6 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-@cache
-def find_smollm2() -> Path | None:
-    from llm_gen.weights import smollm2
-
-    return smollm2.path_or_none()
-
-
 @dataclass(frozen=True)
 class Part:
     """A part of the suite that may be impossible here; `find` gives None where it is."""
@@ -55,7 +49,7 @@ class Part:
 
 PARTS = {
     "chromium": Part(find_chromium, "the browser test (no Chromium found)"),
-    "smollm2": Part(find_smollm2, "SmolLM2 (its file could not be had)"),
+    "smollm2": Part(smollm2.find, "SmolLM2 (its file could not be had)"),
 }
 
 

@@ -21,7 +21,7 @@ UNSTEADY = {
 }
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}", re.I)
 # Two folders deep, so that neither a fraction nor a closing tag nor a web address looks like a path.
-PATH = re.compile(r"(?<![\w:/.<])/[A-Za-z_][\w.-]*/[\w.-]|\b[A-Za-z]:\\")
+PATH = re.compile(r"(?<![\w:/.<])/[A-Za-z_][\w.-]*/[\w.-]+|\b[A-Za-z]:\\")
 
 
 def problems(notebook: NotebookNode, may_ignore: frozenset[str] = frozenset()) -> list[str]:
