@@ -4,18 +4,11 @@ from llm_gen.attention import check_generation_mask
 from llm_gen.cache import KVCache, cache_start_pos, check_sequence_length, kv_cache_bytes, token_passes
 from llm_gen.checks import CheckpointError
 from llm_gen.config import ModelConfig
-from llm_gen.generation import Step, generate, generate_steps, next_generation_input
+from llm_gen.generation import generate, generate_steps, next_generation_input
 from llm_gen.model import GPT, GPT2, DecoderLM, Gemma, LLaMA, Mistral, Mixtral
 from llm_gen.rollout import RolloutBatch, batched_generate, compute_logprobs, generate_with_logprobs
-from llm_gen.sampling import (
-    filter_logits,
-    greedy_token,
-    sample_next_token,
-    scale_by_temperature,
-    top_k_mask,
-    top_p_mask,
-    validate_sampling_args,
-)
+from llm_gen.sampling import filter_logits, sample_next_token, validate_sampling_args
+from llm_gen.steps import Step
 
 __version__ = "0.1.0"
 __all__ = [
@@ -40,13 +33,9 @@ __all__ = [
     "generate",
     "generate_steps",
     "generate_with_logprobs",
-    "greedy_token",
     "kv_cache_bytes",
     "next_generation_input",
     "sample_next_token",
-    "scale_by_temperature",
     "token_passes",
-    "top_k_mask",
-    "top_p_mask",
     "validate_sampling_args",
 ]

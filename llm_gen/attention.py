@@ -42,6 +42,8 @@ def check_generation_mask(attention_mask: Tensor, x: Tensor) -> Tensor:
 
     Padding lies on the left only and each row has a real token; else ValueError (TypeError: not a tensor).
     """
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x must be a tensor of token ids, got {type(x).__name__}")
     return padding_of(attention_mask, tuple(x.shape))
 
 

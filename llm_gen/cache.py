@@ -128,7 +128,9 @@ class KVCache:
 
 
 def cache_start_pos(cache: KVCache | None) -> int:
-    """The column at which the next token is read: 0 without a cache."""
+    """The column at which the next token is read: 0 without a cache. TypeError for what is no cache."""
+    if cache is not None and not hasattr(cache, "length"):
+        raise TypeError(f"cache must be None or have a length, got {cache!r}")
     return 0 if cache is None else cache.length
 
 

@@ -67,9 +67,9 @@ def check_ids(name: str, ids: object, vocab_size: int) -> Tensor:
     if ids.shape[1] == 0:
         raise ValueError(f"{name} must hold at least one token a row, but it is empty: {tuple(ids.shape)}")
     ids = ids.long()
-    outside = ids[(ids < 0) | (ids >= vocab_size)]
-    if outside.numel():
-        raise ValueError(f"{name} must hold ids in 0..{vocab_size - 1}, got {outside[0].item()}")
+    low, high = (int(end) for end in ids.aminmax()) if ids.numel() else (0, 0)
+    if low < 0 or high >= vocab_size:
+        raise ValueError(f"{name} must hold ids in 0..{vocab_size - 1}, got {low if low < 0 else high}")
     return ids
 
 

@@ -1,16 +1,16 @@
 """The loop: predict, choose, append. `generate` gives the text, `generate_steps` shows each step of it.
 
 It asks of a model only: `model(ids, attention_mask=None, cache=None)` -> logits (B, T, V), `max_seq_len`, `vocab_size`
-and `make_cache(batch_size)` (None if it keeps none). A `next_logits` method, where there is one, saves the logits
-of all but the last position. Letters: B batch, P prompt length, V vocabulary.
+and `make_cache(batch_size)` (None if it keeps none). Letters: B batch, P prompt length, S text so far, V vocabulary.
 """
 
 from __future__ import annotations
 
+import inspect
+import math
+import time
 import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -18,79 +18,18 @@ from torch import Generator, Tensor, nn
 
 from llm_gen.attention import check_generation_mask
 from llm_gen.cache import cache_start_pos
-from llm_gen.checks import check_flag, check_ids, check_integer, check_logits, check_token_id, check_token_ids
-from llm_gen.model import DecoderLM
-from llm_gen.sampling import (
-    apply_filters,
-    check_generator,
-    check_settings,
-    draw,
-    greedy_token,
-    scale_by_temperature,
-    to_float32,
-    validate_sampling_args,
+from llm_gen.checks import (
+    check_flag,
+    check_ids,
+    check_integer,
+    check_logits,
+    check_real,
+    check_token_id,
+    check_token_ids,
 )
-
-GREEDY = (1.0, 1, None)  # temperature, top_k, top_p: the distribution that greedy decoding draws from
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a token is chosen, and when a row ends; checked numbers only."""
-
-    do_sample: bool
-    temperature: float
-    top_k: int | None
-    top_p: float | None
-    eos: tuple[int, ...]
-    pad: int | None
-    generator: Generator | Sequence[Generator] | None = field(repr=False)
-
-    @property
-    def filters(self) -> tuple[float, int | None, float | None]:
-        return (self.temperature, self.top_k, self.top_p) if self.do_sample else GREEDY
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of the loop. Distributions are computed when they are asked for, in float32.
-
-    tokens: (B, 1), what was appended; active: (B,), rows that were still writing, so that their token is text and
-    not pad; finished: (B,), rows that have ended, this step included. logits: (B, V) as the model gave them.
-    tokens_fed: columns read in this step, a row. cache_length: columns in the cache afterwards, 0 without one.
-    """
-
-    tokens: Tensor
-    active: Tensor
-    finished: Tensor
-    logits: Tensor
-    tokens_fed: int
-    cache_length: int
-    settings: Settings = field(repr=False)
-
-    @cached_property
-    def model_probs(self) -> Tensor:
-        """The model's own distribution, before temperature and filters, (B, V)."""
-        return to_float32(self.logits).softmax(dim=-1)
-
-    @cached_property
-    def probs(self) -> Tensor:
-        """The distribution that the tokens were drawn from, (B, V); greedy: a one-hot."""
-        return to_float32(apply_filters(self.logits, *self.settings.filters)).softmax(dim=-1)
-
-    @cached_property
-    def log_probs(self) -> Tensor:
-        """Log-probability of each token under `probs`, (B,); 0 where a row was padded."""
-        return self._of_tokens(apply_filters(self.logits, *self.settings.filters))
-
-    @cached_property
-    def full_log_probs(self) -> Tensor:
-        """Log-probability of each token under the whole softmax at the temperature, (B,); 0 where padded."""
-        return self._of_tokens(scale_by_temperature(self.logits, self.settings.filters[0]))
-
-    def _of_tokens(self, logits: Tensor) -> Tensor:
-        log_probs = to_float32(logits).log_softmax(dim=-1).gather(-1, self.tokens)[:, 0]
-        return log_probs.masked_fill(~self.active, 0.0)
+from llm_gen.model import DecoderLM
+from llm_gen.sampling import check_generator, check_settings, validate_sampling_args
+from llm_gen.steps import Processor, Settings, Step, Warper
 
 
 def generate(
@@ -107,6 +46,10 @@ def generate(
     pad_token_id: int | None = None,
     *,
     generator: Generator | Sequence[Generator] | None = None,
+    processors: Sequence[Processor] = (),
+    warpers: Sequence[Warper] = (),
+    min_new_tokens: int = 0,
+    max_time: float | None = None,
 ) -> Tensor:
     """The prompt x (B, P) and up to `max_new_tokens` new tokens after it: int64 (B, P + n).
 
@@ -117,12 +60,17 @@ def generate(
     first eos), and n is the step at which the last row ended. Past `model.max_seq_len` each step
     sees the last `max_seq_len` columns, at positions from 0.
 
+    processors: functions (ids (B, S), logits (B, V)) -> logits, applied in order before the temperature, to greedy
+    decoding too. warpers: functions logits -> logits, applied in order after top-p. min_new_tokens: no eos before.
+    max_time: seconds; the step in which they run out is the last.
+
     Gradients are off; the model's mode stays, with one UserWarning for dropout in train mode. x and the mask are not
     written to. Raises TypeError or ValueError, before the model runs, naming argument, rule and value.
     """
     steps = generate_steps(
         model, x, max_new_tokens, do_sample, temperature, top_k, top_p, use_cache, attention_mask,
-        eos_token_id, pad_token_id, generator=generator,
+        eos_token_id, pad_token_id, generator=generator, processors=processors, warpers=warpers,
+        min_new_tokens=min_new_tokens, max_time=max_time,
     )  # fmt: skip
     if len(x) == 0:
         return x.new_zeros((0, x.shape[1] + int(max_new_tokens)), dtype=torch.long)
@@ -143,10 +91,14 @@ def generate_steps(
     pad_token_id: int | None = None,
     *,
     generator: Generator | Sequence[Generator] | None = None,
+    processors: Sequence[Processor] = (),
+    warpers: Sequence[Warper] = (),
+    min_new_tokens: int = 0,
+    max_time: float | None = None,
 ) -> Iterator[Step]:
     """One `Step` for each token that `generate` would append, as it comes; the arguments are checked at once.
 
-    Only the current step's logits (B, V) are held. Stopping early leaves nothing behind.
+    Only the current step's logits (B, V) are held. Stopping early leaves nothing behind. No rows, no steps.
     """
     # The steps come later: the caller may write into x or the mask before then, or between two of them.
     x = check_ids("x", x, model.vocab_size).clone()
@@ -163,8 +115,15 @@ def generate_steps(
     if pad_token_id is not None:
         pad = check_token_id("pad_token_id", pad_token_id, model.vocab_size)
     use_cache = check_flag("use_cache", use_cache)
+    min_new_tokens = check_integer("min_new_tokens", min_new_tokens, minimum=0)
+    seconds = math.inf if max_time is None else check_real("max_time", max_time)
+    if seconds < 0:
+        raise ValueError(f"max_time must be >= 0 seconds, got {max_time!r}")
+    processors, warpers = _functions("processors", processors), _functions("warpers", warpers)
     _warn_of_dropout(model)
-    settings = Settings(bool(do_sample), temperature, top_k, top_p, eos, pad, generator)
+    settings = Settings(
+        do_sample, temperature, top_k, top_p, eos, pad, generator, processors, warpers, min_new_tokens, seconds
+    )
     return _steps(model, x, attention_mask, max_new_tokens, use_cache, settings)
 
 
@@ -172,16 +131,22 @@ def generate_steps(
 def _steps(
     model: Any, x: Tensor, mask: Tensor | None, budget: int, use_cache: bool, settings: Settings
 ) -> Iterator[Step]:
-    cache = model.make_cache(len(x)) if use_cache and budget and len(x) else None
+    if not len(x):
+        return
+    cache = model.make_cache(len(x)) if use_cache and budget else None
     finished = torch.zeros(len(x), dtype=torch.bool, device=x.device)
-    for _ in range(budget):
+    predict, deadline = _predictor(model), time.monotonic() + settings.max_time
+    for written in range(budget):
         ids, cache = next_generation_input(x, cache, use_cache, model.max_seq_len)
-        logits = _next_logits(model, ids, None if mask is None else mask[:, -model.max_seq_len :], cache)
-        active = ~finished
-        tokens = _choose(logits, active, settings)
-        finished = finished | _ends(tokens, settings.eos)
-        yield Step(tokens, active, finished, logits, ids.shape[1], cache_start_pos(cache), settings)
-        if settings.eos and finished.all():
+        logits = predict(ids, None if mask is None else mask[:, -model.max_seq_len :], cache)
+        processed = settings.process(x, logits, written)
+        filtered, active = settings.filter(processed), ~finished
+        tokens = settings.choose(filtered, processed, active)
+        finished = finished | settings.ends(tokens)
+        yield Step(
+            tokens, active, finished, logits, processed, filtered, ids.shape[1], cache_start_pos(cache), settings
+        )
+        if (settings.eos and finished.all()) or time.monotonic() >= deadline:
             return
         x = torch.cat([x, tokens], dim=1)
         mask = None if mask is None else torch.cat([mask, torch.ones_like(mask[:, :1])], dim=1)
@@ -193,33 +158,40 @@ def next_generation_input(x: Tensor, cache: Any, use_cache: bool, max_seq_len: i
     With a cache only the columns that it has not read. Past `max_seq_len` the last `max_seq_len` columns and no
     cache: every position has shifted, and deeper layers have seen the token that fell out.
     """
-    if x.shape[1] > max_seq_len:
+    if not isinstance(x, Tensor) or x.ndim != 2:
+        raise TypeError(f"x must be a tensor of token ids (B, S), got {x!r}")
+    if x.shape[1] > check_integer("max_seq_len", max_seq_len, minimum=1):
         return x[:, -max_seq_len:], None
-    if not use_cache or cache is None:
+    if not check_flag("use_cache", use_cache) or cache is None:
         return x, None
-    return x[:, cache_start_pos(cache) :], cache
+    start = cache_start_pos(cache)
+    if start >= x.shape[1]:
+        raise ValueError(f"x must hold a column that the cache has not read, got {x.shape[1]} and {start} read")
+    return x[:, start:], cache
 
 
-def _next_logits(model: Any, ids: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
-    """Logits (B, V) after the last of the ids, checked."""
-    if hasattr(model, "next_logits"):
-        return check_logits(model.next_logits(ids, attention_mask=mask, cache=cache))
-    # A view would keep the logits of every position alive for as long as the step is.
-    return check_logits(model(ids, attention_mask=mask, cache=cache)[:, -1].clone())
+def _predictor(model: Any) -> Callable[..., Tensor]:
+    """(ids, mask, cache) -> checked logits (B, V) after the last of the ids.
+
+    The call goes through the model itself, so hooks and an overridden forward count; a forward that takes `last_only`
+    is spared the logits of the other positions.
+    """
+    options = {}
+    if isinstance(model, nn.Module) and "last_only" in inspect.signature(model.forward).parameters:
+        options = {"last_only": True}
+
+    def predict(ids: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
+        logits = model(ids, attention_mask=mask, cache=cache, **options)[:, -1]
+        # A view of more positions would keep their logits alive for as long as the step is.
+        return check_logits(logits if options else logits.clone())
+
+    return predict
 
 
-def _choose(logits: Tensor, active: Tensor, settings: Settings) -> Tensor:
-    """The next token of each active row and pad for the others, (B, 1)."""
-    if settings.do_sample:
-        tokens = draw(apply_filters(logits, *settings.filters), settings.generator)
-    else:
-        tokens = greedy_token(logits)
-    return tokens if settings.pad is None else tokens.masked_fill(~active[:, None], settings.pad)
-
-
-def _ends(tokens: Tensor, eos: tuple[int, ...]) -> Tensor:
-    """Rows (B,) whose new token (B, 1) is one of the eos ids."""
-    return (tokens == tokens.new_tensor(eos)).any(dim=1)
+def _functions(name: str, functions: Sequence[Any]) -> tuple[Any, ...]:
+    if not isinstance(functions, Sequence) or not all(callable(function) for function in functions):
+        raise TypeError(f"{name} must be a list of functions, got {functions!r}")
+    return tuple(functions)
 
 
 def _warn_of_dropout(model: Any) -> None:

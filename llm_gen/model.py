@@ -86,19 +86,26 @@ class DecoderLM(nn.Module):
             device=weight.device,
         )
 
-    def forward(self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None) -> Tensor:
-        """Logits (B, T, V) after each of the ids (B, T); a cache is read, extended and moved on by T.
+    def forward(
+        self,
+        ids: Tensor,
+        attention_mask: Tensor | None = None,
+        cache: KVCache | None = None,
+        *,
+        last_only: bool = False,
+    ) -> Tensor:
+        """Logits (B, T, V) after each of the ids (B, T), or (B, 1, V) after the last one.
 
-        attention_mask: (B, S), over the columns in the cache and the new ones; zeros mark padding on the left. With a
-        cache it may be left out after the first pass: the cache remembers. Raises TypeError or ValueError for
-        ids outside the vocabulary, another mask, a cache of another batch, or more columns than the context.
+        A cache is read, extended and moved on by T, without gradients. attention_mask: (B, S), over the columns in the
+        cache and the new ones; zeros mark padding on the left. With a cache it may be left out after the first pass:
+        the cache remembers. Raises TypeError or ValueError for ids outside the vocabulary, another mask, a cache of
+        another model or batch, or more columns than the context.
         """
         ids = check_ids("ids", ids, self.vocab_size)
-        return self._logits(self._hidden(ids, attention_mask, cache))
-
-    def next_logits(self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None) -> Tensor:
-        """`forward(...)[:, -1]` without the logits of the other positions, (B, V); ids are taken as checked."""
-        return self._logits(self._hidden(ids, attention_mask, cache)[:, -1])
+        # Gradients through the storage of a cache would be lost at the next in-place write.
+        with torch.set_grad_enabled(torch.is_grad_enabled() and cache is None):
+            hidden = self._hidden(ids, attention_mask, cache)
+            return self._logits(hidden[:, -1:] if last_only else hidden)
 
     def _hidden(self, ids: Tensor, attention_mask: Tensor | None, cache: KVCache | None) -> Tensor:
         reading = self._plan(ids, attention_mask, cache)
@@ -123,8 +130,7 @@ class DecoderLM(nn.Module):
         batch, count = ids.shape
         start = cache_start_pos(cache)
         check_sequence_length(count, start, self.max_seq_len)
-        if cache is not None and cache.batch_size != batch:
-            raise ValueError(f"cache must have the batch size {batch} of the ids, got {cache.batch_size}")
+        self._check_cache(cache, batch)
         padding = _padding(ids, attention_mask, cache)
         columns = torch.arange(start, start + count, device=ids.device)
         keys = columns if cache is None else cache.key_columns(count)
@@ -136,6 +142,20 @@ class DecoderLM(nn.Module):
             return Reading(positions, None, None, mask, causal)
         cos, sin = self._rotary_at(positions)
         return Reading(positions, cos, sin, mask, causal)
+
+    def _check_cache(self, cache: KVCache | None, batch: int) -> None:
+        if cache is None:
+            return
+        if not isinstance(cache, KVCache):
+            raise TypeError(f"cache must be a KVCache or None, got {type(cache).__name__}")
+        layers, rows, kv_heads, _, size = cache.keys.shape
+        config = self.config
+        expected = (config.num_layers, batch, config.num_kv_heads, config.head_size, self.embed.weight.dtype)
+        if (layers, rows, kv_heads, size, cache.keys.dtype) != expected:
+            raise ValueError(
+                f"cache must have (layers, batch, kv heads, head size, dtype) {expected}, "
+                f"got {(layers, rows, kv_heads, size, cache.keys.dtype)}"
+            )
 
     def _rotary_at(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         # Built on first use and kept outside the state dict: `model.half()` must not round the angles.

@@ -17,8 +17,9 @@ from torch import Generator, Tensor, nn
 
 from llm_gen.attention import check_generation_mask
 from llm_gen.checks import check_flag, check_ids, check_integer, check_logits, check_token_id, check_token_ids
-from llm_gen.generation import GREEDY, generate_steps
+from llm_gen.generation import generate_steps
 from llm_gen.sampling import apply_filters, check_settings, validate_sampling_args
+from llm_gen.steps import GREEDY
 
 GPT2_END_OF_TEXT = 50256
 

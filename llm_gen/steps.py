@@ -1,0 +1,134 @@
+"""What one step of the loop is: the settings that choose a token, and the record of what was chosen.
+
+The order is always: processors, temperature, top-k, top-p, warpers, draw. Letters: B batch, S text so far,
+V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from llm_gen.checks import check_logits
+from llm_gen.sampling import apply_filters, draw, greedy_token, scale_by_temperature, to_float32
+
+Processor = Callable[[Tensor, Tensor], Tensor]
+Warper = Callable[[Tensor], Tensor]
+GREEDY = (1.0, 1, None)  # temperature, top_k, top_p: the distribution that greedy decoding draws from
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a token is chosen, and when a row ends; checked numbers only."""
+
+    do_sample: bool
+    temperature: float
+    top_k: int | None
+    top_p: float | None
+    eos: tuple[int, ...]
+    pad: int | None
+    generator: Generator | Sequence[Generator] | None = field(default=None, repr=False)
+    processors: tuple[Processor, ...] = ()
+    warpers: tuple[Warper, ...] = ()
+    min_new_tokens: int = 0
+    max_time: float = math.inf
+
+    @property
+    def temperature_used(self) -> float:
+        return self.temperature if self.do_sample else GREEDY[0]
+
+    def process(self, ids: Tensor, logits: Tensor, new_tokens: int) -> Tensor:
+        """The model's logits (B, V) after the processors, in their order; `new_tokens` are already written."""
+        for processor in self.processors:
+            # Copies: a processor that writes into its arguments must not reach the text or the record.
+            logits = _checked_result(processor, processor(ids.clone(), logits.clone()), logits)
+        if new_tokens < self.min_new_tokens and self.eos:
+            logits = check_logits(logits.index_fill(-1, torch.tensor(self.eos, device=logits.device), -torch.inf))
+        return logits
+
+    def filter(self, logits: Tensor) -> Tensor | None:
+        """Processed logits (B, V) after temperature, top-k, top-p and the warpers; None for greedy, which draws not."""
+        if not self.do_sample:
+            return None
+        logits = apply_filters(logits, self.temperature, self.top_k, self.top_p)
+        for warper in self.warpers:
+            logits = _checked_result(warper, warper(logits.clone()), logits)
+        return logits
+
+    def choose(self, filtered: Tensor | None, processed: Tensor, active: Tensor) -> Tensor:
+        """The next token of each active row (B,) and pad for the others: (B, V) -> (B, 1)."""
+        tokens = greedy_token(processed) if filtered is None else draw(filtered, self.generator)
+        return tokens if self.pad is None else tokens.masked_fill(~active[:, None], self.pad)
+
+    def ends(self, tokens: Tensor) -> Tensor:
+        """Rows (B,) whose new token (B, 1) is one of the eos ids."""
+        return (tokens == tokens.new_tensor(self.eos)).any(dim=1)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the loop. Distributions are computed when they are asked for, in float32.
+
+    tokens: (B, 1), what was appended; active: (B,), rows that were still writing, so that their token is text and
+    not pad; finished: (B,), rows that have ended, this step included. logits: (B, V) as the model gave them;
+    processed: after the processors; drawn_from: after the filters too, None for greedy. tokens_fed: columns read in
+    this step, a row. cache_length: columns in the cache afterwards, 0 without one.
+    """
+
+    tokens: Tensor
+    active: Tensor
+    finished: Tensor
+    logits: Tensor
+    processed: Tensor
+    drawn_from: Tensor | None
+    tokens_fed: int
+    cache_length: int
+    settings: Settings = field(repr=False)
+
+    @cached_property
+    def model_probs(self) -> Tensor:
+        """The model's own distribution, before processors, temperature and filters, (B, V)."""
+        return to_float32(self.logits).softmax(dim=-1)
+
+    @cached_property
+    def filtered(self) -> Tensor:
+        """The logits that the tokens were drawn from, dropped tokens -inf, (B, V); greedy: all but one."""
+        return apply_filters(self.processed, *GREEDY) if self.drawn_from is None else self.drawn_from
+
+    @cached_property
+    def probs(self) -> Tensor:
+        """The distribution that the tokens were drawn from, (B, V); greedy: a one-hot."""
+        return to_float32(self.filtered).softmax(dim=-1)
+
+    @cached_property
+    def log_probs(self) -> Tensor:
+        """Log-probability of each token under `probs`, (B,); 0 where a row was padded."""
+        return self._of_tokens(self.filtered)
+
+    @cached_property
+    def full_log_probs(self) -> Tensor:
+        """Log-probability of each token under the whole softmax at the temperature, (B,); 0 where padded."""
+        return self._of_tokens(scale_by_temperature(self.processed, self.settings.temperature_used))
+
+    def _of_tokens(self, logits: Tensor) -> Tensor:
+        log_probs = to_float32(logits).log_softmax(dim=-1).gather(-1, self.tokens)[:, 0]
+        return log_probs.masked_fill(~self.active, 0.0)
+
+
+def _checked_result(function: Any, result: Any, before: Tensor) -> Tensor:
+    """What a processor or warper gave, refused with its name unless it is logits of the shape that went in."""
+    name = getattr(function, "__name__", type(function).__name__)
+    if not isinstance(result, Tensor) or result.shape != before.shape:
+        raise ValueError(
+            f"{name} must return logits of shape {tuple(before.shape)}, got {getattr(result, 'shape', result)}"
+        )
+    try:
+        return check_logits(result)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must return usable logits: {error}") from None
