@@ -3,6 +3,7 @@
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts
 from notebooks.panels.next_token import reshape
+from notebooks.panels.nucleus import nucleus
 from notebooks.panels.panel import Panel
 from notebooks.panels.words import fixed, percent
 
@@ -10,6 +11,7 @@ __all__ = [
     "Context",
     "Panel",
     "fixed",
+    "nucleus",
     "percent",
     "reshape",
     "start_chapter",

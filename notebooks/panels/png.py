@@ -36,7 +36,8 @@ def png(scene: Scene) -> bytes:
 
 def _palette_png(picture: Bitmap.Image) -> bytes:
     buffer = io.BytesIO()
-    few = picture.convert("RGB").quantize(COLOURS, dither=Bitmap.Dither.NONE)
+    # By coverage and not by population: a colour in one thin line must not turn grey.
+    few = picture.convert("RGB").quantize(COLOURS, Bitmap.Quantize.MAXCOVERAGE, dither=Bitmap.Dither.NONE)
     few.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
@@ -71,9 +72,8 @@ def _rectangle(mark: Rect, layer: int) -> Rectangle:
 def _line(mark: Line | Polyline, layer: int) -> Line2D:
     points = mark.points if isinstance(mark, Polyline) else [(mark.x1, mark.y1), (mark.x2, mark.y2)]
     style = DASHES if mark.dashed else "solid"
-    return Line2D(
-        *zip(*points), color=PRINTED[mark.stroke], linewidth=mark.width, linestyle=style, zorder=layer
-    )
+    look = {"color": PRINTED[mark.stroke], "linewidth": mark.width, "linestyle": style, "zorder": layer}
+    return Line2D(*zip(*points), **look, solid_capstyle="butt", dash_capstyle="butt")
 
 
 def _draw_text(axes, mark: Text, layer: int) -> None:
