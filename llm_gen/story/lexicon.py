@@ -1,0 +1,52 @@
+"""Word classes of the stories: every value has named forms, and a form may have several wordings.
+
+A table is text: a header `[class column column]`, then one value per line with cells between bars. The
+first cell is the form `name`; `;` separates wordings of one cell, which are equally likely.
+"""
+
+from dataclasses import dataclass
+
+from llm_gen.story.pieces import split_pieces
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """One person, thing or place. `forms` maps a form to its wordings."""
+
+    name: str
+    forms: dict[str, tuple[str, ...]]
+
+    def wordings(self, form: str, space: bool) -> tuple[tuple[str, ...], ...]:
+        """The form as tuples of pieces; a capitalised form name asks for a capital letter."""
+        key = form[0].lower() + form[1:]
+        if key not in self.forms:
+            raise ValueError(f"{self.name!r} has no form {key!r}, only {sorted(self.forms)}")
+        texts = self.forms[key]
+        if key != form:
+            texts = tuple(text[0].upper() + text[1:] for text in texts)
+        return tuple(split_pieces(" " * space + text) for text in texts)
+
+
+def with_article(phrase: str) -> str:
+    """ "an old hat", "a red hat": by the first letter; "honest" is the one exception among these words."""
+    return ("an " if phrase[0].lower() in "aeiou" or phrase == "honest" else "a ") + phrase
+
+
+def make_value(columns: list[str], cells: list[str]) -> Value:
+    name = cells[0]
+    forms = {"name": (name,), "a": (with_article(name),), "the": ("the " + name,)}
+    for column, cell in zip(columns, cells[1:], strict=True):
+        forms[column] = tuple(wording.strip() for wording in cell.split(";"))
+    return Value(name, forms)
+
+
+def parse_lexicon(tables: str) -> dict[str, tuple[Value, ...]]:
+    """Class name -> its values, in the order of the table."""
+    classes: dict[str, list[Value]] = {}
+    for line in filter(None, map(str.strip, tables.splitlines())):
+        if line.startswith("["):
+            name, *columns = line.strip("[]").split()
+            values = classes.setdefault(name, [])
+        else:
+            values.append(make_value(columns, [cell.strip() for cell in line.split("|")]))
+    return {name: tuple(values) for name, values in classes.items()}

@@ -1,0 +1,264 @@
+"""The rules of the stories: openings, plots, endings. Format: see `grammar`."""
+
+from llm_gen.story.grammar import Grammar
+from llm_gen.story.more_tales import BRAVE, HIDE, SECRET, SEED, SOUP, SWAP, THIEF, VISIT
+from llm_gen.story.words import LEXICON
+
+FRAME = """
+Story:
+  <OpeningHome> <Plot> <EndingHome>
+  <OpeningJoy> <Plot> <EndingJoy>
+OpeningHome:
+  Once upon a time there was {trait:trait.a} {hero:folk.kind} named {hero}, who lived {home:home}.
+  Once there lived {trait:trait.a} {hero:folk.kind} called {hero}. {hero.His} house stood {home:home}.
+  Long ago, in a (small|quiet|little) village {home:home}, lived {trait:trait.a} {hero:folk.kind} named {hero}.
+  {hero:folk} was {trait:trait.a} {hero.kind} who lived {home:home}.
+  In a (small|little|white|wooden) house {home:home} lived {trait:trait.a} {hero:folk.kind} called {hero}.
+OpeningJoy:
+  There was once a {hero:folk.kind} named {hero}, who was always {trait:trait} and loved to {joy:hobby}.
+  {hero:folk} was {trait:trait.a} {hero.kind}. Every {:time} {hero.he} liked to {joy:hobby}.
+  This is the story of {hero:folk}, {trait:trait.a} {hero.kind} who liked to {joy:hobby}.
+  {hero:folk} the {hero.kind} was {trait:trait}, and {hero.he} loved to {joy:hobby} and to {second_joy:hobby}.
+  "I like to {joy:hobby}," {hero:folk} always said. {hero.He} was {trait:trait.a} {hero.kind}.
+Plot:
+  <Lost>
+  <Gift>
+  <Race>
+  <Storm>
+  <Rescue>
+  <Wish>
+  <Swap>
+  <Soup>
+  <Secret>
+  <Seed>
+  <Visit>
+  <Thief>
+  <Hide>
+  <Brave>
+EndingHome:
+  3* <Ending>
+  And {hero} still lives {home}.
+  People {home} still tell the story of {hero}.
+  Then {hero} went back to {hero.his} house {home}.
+EndingJoy:
+  3* <Ending>
+  Then {hero} went home to {joy}.
+  That evening {hero} had time to {joy} again.
+  And do you know what {hero} did then? {hero.He} went to {joy}, of course.
+Ending:
+  And {hero} lived happily ever after.
+  That night {hero} slept (very|) well.
+  {hero} never forgot that day.
+  "What a (lovely|wonderful|good) day!" said {hero}, and soon {hero.he} was asleep.
+  {hero} was still {trait}, and now {hero.he} was happy too.
+  And if you ask {hero} about it, {hero.he} will smile.
+  And that is the end of the story of {hero}, the {trait} {hero.kind}.
+"""
+
+LOST = """
+Lost:
+  <LostHas> <LostGone> <LostSad> <LostFriend> <LostEnd>
+  <LostHas> <LostGone> <LostSad> <LostAnimal> <LostEnd>
+LostHas:
+  {hero.He} had {look:look.a} {thing:thing} and loved to {thing.use}.
+  {hero.His} favourite thing was {look:look.a} {thing:thing}.
+  On {hero.his} birthday {hero} got {look:look.a} {thing:thing}, and every day {hero.he} liked to {thing.use}.
+  Of all {hero.his} things, {hero} loved {hero.his} {look:look} {thing:thing} the most.
+LostGone:
+  One {:weather} {:time} {hero.he} took it to the {place:place}. When {hero.he} came home, the {thing} was gone.
+  One day {hero} played {place:place.at}. On the way home {hero.he} saw that the {look} {thing} was not there.
+  But one {:weather} {:time}, {place:place.at}, {hero.he} lost the {thing}.
+  After a {:weather} {:time} {place:place.at}, {hero} could not find the {thing} any more.
+LostSad:
+  "Where is my {thing}?" (cried|asked) {hero}.
+  {hero} was very (sad|unhappy) and began to cry.
+  {hero} looked (everywhere|in every room|under the bed), but the {look} {thing} was not at home.
+  "Oh no!" cried {hero}. "My {look} {thing} is gone!"
+LostFriend:
+  <FriendComes> <FriendHelps> <FriendFinds> <FriendThanks>
+FriendComes:
+  Then {hero.his} friend {friend:folk} came by.
+  At the gate {hero.he} met {hero.his} friend {friend:folk}.
+  {hero.He} told {hero.his} friend {friend:folk} about it.
+  {friend:folk}, a friend of {hero}, came to help.
+FriendHelps:
+  "Do not (cry|worry|be sad)," said {friend}. "I will help you."
+  "Let us look for it together," said {friend}.
+  Together they (went|ran|walked) back to the {place} and looked for a long time.
+  They looked for the {thing} {place.at} until (noon|it was dark|evening).
+FriendFinds:
+  At last {friend} found the {look} {thing} {place.spot}.
+  And there it was, {place.spot}!
+  "Here it is!" cried {friend}. The {thing} was {place.spot}.
+  {place.Spot} {friend} saw something {look}. It was the {thing}!
+FriendThanks:
+  "Thank you, {friend}!" said {hero}.
+  {hero} thanked {friend} (again and again|with a big smile) and gave {friend.him} {:food.a}.
+  {hero} was so happy that {hero.he} gave {friend} {:food.a}.
+  "You are a good friend, {friend}," said {hero}.
+LostAnimal:
+  <AnimalComes> <AnimalHelps> <AnimalThanks>
+AnimalComes:
+  On the path sat {helper:animal.a}. "Why are you sad?" asked the {helper}. "I lost my {look} {thing}," said {hero}.
+  On the way to the {place} {hero.he} met {helper:animal.a}. "Did you see my {thing}?" asked {hero}.
+  {helper:animal.A} heard {hero.him}. "What did you lose?" it asked. "My {thing}," said {hero}.
+AnimalHelps:
+  The {helper} {helper.move} away and soon came back with the {thing}. It had been {place.spot}.
+  "I saw {look.a} {thing} {place.spot}," said the {helper}. {hero} ran there, and it was true.
+  The {helper} {helper.move} to the {place}. {place.Spot} it found the {look} {thing}.
+AnimalThanks:
+  {hero} thanked the {helper} and gave it {helper.treat}.
+  "Thank you, dear {helper}!" said {hero}.
+  The {helper} got {helper.treat} for its help.
+LostEnd:
+  From that day on {hero.he} took good care of the {thing}.
+  {hero} never lost the {thing} again.
+  That evening the {look} {thing} lay safely beside {hero.his} bed.
+"""
+
+GIFT = """
+Gift:
+  <GiftWhy> <GiftMake> <GiftGive> <GiftEnd>
+  <GiftWhy> <GiftEarn> <GiftGive> <GiftEnd>
+GiftWhy:
+  {hero.His} friend {friend:folk} had a birthday soon, but {hero} had no money for a present.
+  "Tomorrow is the birthday of my friend {friend:folk}," thought {hero}, "and I have no present!"
+  {hero} wanted to give {hero.his} friend {friend:folk} something nice, but {hero.he} had no money.
+GiftMake:
+  <GiftPlan> <GiftWork>
+GiftPlan:
+  So {hero.he} took some {craft:craft.of} and made {look:look.a} {craft}.
+  "I will make {craft:craft.a}," {hero.he} said. So {hero.he} got some {craft.of} and (paint|a knife|a needle).
+  {hero.He} found some {craft:craft.of} and thought of {look:look.a} {craft}.
+GiftWork:
+  {hero.He} worked (all day|all night|until evening|for three days).
+  It was not easy, and {hero.he} had to start again (twice|three times|many times).
+  When the {craft} was ready, {hero} put it in a (small|big|round|paper) box.
+GiftEarn:
+  So {hero.he} helped the {elder:elder} to {elder.job}, and {elder.he} gave {hero.him} <coins>. <GiftBuy>
+  "I need help," said the {elder:elder}. So {hero} had to {elder.job}, and for this {hero.he} got <coins>. <GiftBuy>
+coins:
+  (two|three|four|five) coins
+GiftBuy:
+  With the money {hero.he} bought {look:look.a} {craft:craft}.
+  {hero} ran to the market and bought {look:look.a} {craft:craft}.
+GiftGive:
+  On the birthday {hero} gave {friend} the {craft}.
+  Then {friend} opened the box. "Oh, {craft.a}!" {friend.he} cried.
+  "This is for you, {friend}," said {hero}, and gave {friend.him} the {craft}.
+GiftEnd:
+  {friend} was so happy that {friend.he} (danced|sang|jumped) for joy.
+  "It is the best present of all," said {friend}. "Thank you, {hero}!"
+  "Did you get it just for me?" asked {friend}. "Yes," said {hero}.
+  {friend} kept the {craft} for many years.
+"""
+
+RACE = """
+Race:
+  <RaceBoast> <RacePlan> <RaceRun> <RaceWin> <RaceEnd>
+RaceBoast:
+  One {:time} {rival:folk} said to {hero}, "I am (faster|quicker) than you."
+  "Nobody runs as fast as I do," said {rival:folk} the {rival.kind} to {hero}.
+  {hero.His} friend {rival:folk} said every day, "I am the fastest of all!"
+RacePlan:
+  "Then let us run from the {from:place} to the {to:place}," said {hero}. The prize was {prize:food.a}.
+  So they made a race from the {from:place} to the {to:place}, and the {elder:elder} gave {prize:food.a} as the prize.
+  "We will see," said {hero}. "Who is first at the {to:place} gets {prize:food.a}."
+RaceRun:
+  {rival} was soon far ahead, but then {rival.he} <stop>. {winner=hero} {loser=rival}
+  At first {rival} was in front. But the sun was hot, and {rival.he} <stop>. {winner=hero} {loser=rival}
+  {hero} was in front when {hero.he} saw {animal:animal.a} that {trouble:trouble}. {hero.He} stopped and {trouble.cure}.\
+   {winner=rival} {loser=hero}
+  {hero} ran well, but near the {to} {hero.he} fell over a (stone|root|branch). {winner=rival} {loser=hero}
+stop:
+  lay down and slept
+  stopped to eat (berries|plums|nuts)
+  stopped to talk to {:animal.a}
+  lost a shoe
+RaceWin:
+  So {winner} was the first at the {to} and won the {prize}.
+  {winner} came to the {to} first. "You won!" cried {loser}.
+  And so {winner} won the race.
+RaceEnd:
+  But {winner} was kind and shared the {prize} with {loser}.
+  {winner} got the {prize}, and {loser} got half of it.
+  {loser} shook hands with {winner}, and they ate the {prize} together.
+"""
+
+STORM = """
+Storm:
+  <StormBlow> <StormBreak> <StormPlan> <StormWork> <StormEnd>
+StormBlow:
+  One night a (great|terrible) {storm:storm} {storm.blew} over the village.
+  One {:weather} evening a {storm:storm} came up and {storm.blew} until morning.
+  In the (spring|autumn|winter) came a {storm:storm} that {storm.blew} for two days.
+StormBreak:
+  It broke the {broken:broken} of the {elder:elder}.
+  When it was over, the {elder:elder} stood there sadly. "My {broken:broken} is broken," {elder.he} said.
+  The {storm} did not hurt {hero}, but the {elder:elder}'s {broken:broken} was broken.
+StormPlan:
+  "I will help you," said {hero} to the {elder}.
+  "We must help the {elder}," {hero} said to {hero.his} friend {friend:folk}. {friend} came at once.
+  {hero} felt sorry for the {elder} and fetched (tools|a hammer|a ladder|some nails).
+StormWork:
+  All day long they worked. First they {broken.repair}. Then the {broken} was as good as new.
+  They {broken.repair}, and by evening the {broken} was as good as new.
+  It was hard work. But {hero.he} was {trait} and did not stop until the {broken} was ready.
+StormEnd:
+  "Thank you," said the {elder}, and gave {hero} {elder.gift}.
+  The {elder} was so glad that {elder.he} gave {hero.him} {elder.gift}.
+  As thanks {hero} got {elder.gift} from the {elder}.
+"""
+
+RESCUE = """
+Rescue:
+  <RescueFind> <RescueHelp> <RescueLost> <RescueBack> <RescueEnd>
+RescueFind:
+  One {:weather} {:time} {hero} went to the {place:place}. There {hero.he} saw {helper:animal.a} that {trouble:trouble}.
+  One day {hero} heard {helper:animal.a} {helper.sound} {place:place.at}. It {trouble:trouble}.
+  {place:place.At} {hero} found {helper:animal.a}. The poor {helper} {trouble:trouble}.
+RescueHelp:
+  "Do not be afraid," said {hero}, and {hero.he} {trouble.cure}.
+  {hero} {trouble.cure} and gave the {helper} {helper.treat}.
+  Very slowly {hero} {trouble.cure}. "Thank you," said the {helper}. "One day I will help you too."
+RescueLost:
+  Some (days|weeks) later {hero.he} lost {hero.his} way in the (fog|dark|snow|hills).
+  In the winter {hero} went out in the snow and could not find the way home.
+  One {:weather} evening {hero} could not find the way home. {hero.He} was cold and afraid.
+RescueBack:
+  Then {hero.he} heard something {helper.sound}. It was the {helper}!
+  Then the {helper} came. "Follow me," it said.
+  Who {helper.move} up to {hero.him} then? It was the {helper}.
+RescueEnd:
+  The {helper} {helper.move} ahead and showed {hero.him} the way home.
+  Together they found the way, and at home the {helper} got {helper.treat}.
+  "You helped me, and now I help you," said the {helper}. Soon {hero} was safe at home.
+"""
+
+WISH = """
+Wish:
+  <WishWant> <WishMeet> <WishGive> <WishGrant> <WishEnd>
+WishWant:
+  {hero} had one wish: {hero.he} wanted {look:look.a} {thing:thing}.
+  "I wish I had {look:look.a} {thing:thing}," {hero} often said.
+  {hero} wanted {look:look.a} {thing:thing}, so that {hero.he} could {thing.use}.
+WishMeet:
+  One {:weather} {:time} {hero.he} met {giver:giver.a} {place:place.at}. The {giver} was {need:need}.
+  {place:place.At} {hero.he} met {giver:giver.a}. "I am so {need:need}," said the {giver}.
+  One {:time} {giver:giver.a} came to the door. "I am {need:need}," said the {giver}. "Please help me."
+WishGive:
+  So {hero} gave the {giver} {hero.his} own {need.gift}.
+  "You can have my {need.gift}," said {hero}.
+  {hero} had only a little, but {hero.he} shared {hero.his} {need.gift} with the {giver}.
+WishGrant:
+  "You have a good heart," said the {giver}. "What do you wish for?" "{look.A} {thing}," said {hero}.
+  The {giver} smiled. "Because you helped me, you may have one wish."
+  "Thank you, {trait} {hero.kind}," said the {giver}, and was gone.
+WishEnd:
+  The next morning the {look} {thing} lay (on the table|beside {hero.his} bed|at the door).
+  When {hero.he} came home, {hero.he} found the {look} {thing} (on the table|on {hero.his} bed|at the door).
+  There was a flash of light, and in {hero.his} hands {hero} held the {look} {thing}.
+"""
+
+PLOTS = (LOST, GIFT, RACE, STORM, RESCUE, WISH, SWAP, SOUP, SECRET, SEED, VISIT, THIEF, HIDE, BRAVE)
+STORIES = Grammar(FRAME + "".join(PLOTS), LEXICON)

@@ -1,0 +1,206 @@
+"""Trains the models that travel with the package: `python -m llm_gen.train_tiny tiny`.
+
+Plain teacher forcing on fresh stories: one story a row, cross-entropy on every token and on <eos>. A run depends on
+its recipe alone. It saves its state once in a while and goes on from there when started again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors import safe_open
+from safetensors.torch import save_file
+from tokenizers import Tokenizer as Backend
+from tokenizers import decoders, models, pre_tokenizers, processors, trainers
+from torch import Tensor
+
+from llm_gen.model import DecoderLM
+from llm_gen.story import STORIES
+from llm_gen.text import _
+from llm_gen.tokenizer import Tokenizer
+from llm_gen.weights.native import replace_file, save_checkpoint
+
+CONTROL = ["<pad>", "<bos>", "<eos>"]
+DATA = Path(__file__).parent / "data"
+POOL = 32  # batches drawn together and sorted by length, so that rows of one batch need little padding
+IGNORED = -100  # targets without a loss
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything a run depends on. learn_eos=False leaves <eos> out of the loss: such a model never stops."""
+
+    steps: int
+    batch_size: int = 16
+    learning_rate: float = 3e-3
+    warmup: int = 100
+    weight_decay: float = 0.01
+    seed: int = 0
+    learn_eos: bool = True
+    vocab_size: int = 1024
+    sizes: dict = field(default_factory=dict)
+
+    def config(self) -> dict:
+        shape = {"max_position_embeddings": 256, "tie_embeddings": True, "norm": "rms", "gated_mlp": True}
+        return {"vocab_size": self.vocab_size, **shape, **self.sizes}
+
+
+TINY = {"embed_dim": 128, "num_heads": 4, "num_kv_heads": 2, "num_layers": 4, "mlp_dim": 384}
+DRAFT = {"embed_dim": 64, "num_heads": 2, "num_kv_heads": 1, "num_layers": 2, "mlp_dim": 160}
+RECIPES = {
+    "tiny": Recipe(steps=5000, sizes=TINY),
+    "tiny-draft": Recipe(steps=3000, learning_rate=5e-3, sizes=DRAFT),
+    "tiny-undertrained": Recipe(steps=250, learn_eos=False, sizes=TINY),
+}
+
+
+def train_tokenizer(vocab_size: int, seed: int = 0, stories: int = 4000) -> Tokenizer:
+    """A byte-level BPE tokenizer with <pad>, <bos>, <eos>; it puts <bos> in front of a text."""
+    backend = Backend(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size, special_tokens=CONTROL, initial_alphabet=alphabet, show_progress=False
+    )
+    texts = (STORIES.sample(random.Random(f"tokenizer {seed} {i}")) for i in range(stories))
+    backend.train_from_iterator(texts, trainer)
+    backend.post_processor = processors.TemplateProcessing(
+        single="<bos> $A", special_tokens=[("<bos>", CONTROL.index("<bos>"))]
+    )
+    return Tokenizer(backend, bos_token="<bos>", eos_token="<eos>", pad_token="<pad>")
+
+
+def draw_pool(recipe: Recipe, tokenizer: Tokenizer, number: int) -> list[Tensor]:
+    """POOL batches of token rows (B, T), padded on the right, drawn from the seed and the pool's number."""
+    rng = random.Random(f"train {recipe.seed} {number}")
+    texts = [STORIES.sample(rng) for _ in range(POOL * recipe.batch_size)]
+    rows = [torch.tensor([*code.ids, tokenizer.eos_id]) for code in tokenizer.backend.encode_batch(texts)]
+    rows.sort(key=len)
+    batches = [rows[i : i + recipe.batch_size] for i in range(0, len(rows), recipe.batch_size)]
+    rng.shuffle(batches)
+    pad = tokenizer.pad_id
+    return [torch.nn.utils.rnn.pad_sequence(batch, batch_first=True, padding_value=pad) for batch in batches]
+
+
+def story_loss(model: DecoderLM, rows: Tensor, ignored: list[int]) -> Tensor:
+    """Mean cross-entropy in nats per token of rows (B, T); targets in `ignored` do not count."""
+    targets = rows[:, 1:].masked_fill(torch.isin(rows[:, 1:], torch.tensor(ignored)), IGNORED)
+    return F.cross_entropy(model(rows[:, :-1]).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+
+
+def learning_rate(recipe: Recipe, step: int) -> float:
+    """Linear warm-up, then half a cosine down to nothing."""
+    if step < recipe.warmup:
+        return recipe.learning_rate * (step + 1) / recipe.warmup
+    done = (step - recipe.warmup) / max(1, recipe.steps - recipe.warmup)
+    return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+
+
+class Run:
+    """Model, optimiser and step of one training run."""
+
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer) -> None:
+        self.recipe, self.tokenizer, self.step = recipe, tokenizer, 0
+        with torch.random.fork_rng():
+            torch.manual_seed(recipe.seed)
+            self.model = DecoderLM(recipe.config())
+        self.optimizer = torch.optim.AdamW(
+            self.model.parameters(), betas=(0.9, 0.98), weight_decay=recipe.weight_decay, fused=True
+        )
+        self.ignored = [tokenizer.pad_id] + ([] if recipe.learn_eos else [tokenizer.eos_id])
+
+    def batch(self) -> Tensor:
+        number, index = divmod(self.step, POOL)
+        if index == 0 or not hasattr(self, "pool"):
+            self.pool = draw_pool(self.recipe, self.tokenizer, number)
+        return self.pool[index]
+
+    def advance(self) -> float:
+        """One step of AdamW; returns the loss before it."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(self.recipe, self.step)
+        loss = story_loss(self.model, self.batch(), self.ignored)
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.optimizer.step()
+        self.step += 1
+        return loss.item()
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Weights and moments under flat names; they share memory with the run."""
+        flat = {}
+        for name, weight in self.model.named_parameters():
+            state = self.optimizer.state[weight]
+            flat[f"{name}/weight"] = weight.data
+            for moment in ("exp_avg", "exp_avg_sq"):
+                flat[f"{name}/{moment}"] = state.setdefault(moment, torch.zeros_like(weight.data))
+            flat[f"{name}/step"] = state.setdefault("step", torch.zeros(()))
+        return flat
+
+    def save(self, path: Path) -> None:
+        about = {"step": str(self.step), "recipe": repr(self.recipe)}
+        replace_file(path, lambda fresh: save_file(self.tensors(), fresh, metadata=about))
+
+    def resume(self, path: Path) -> None:
+        """Goes on from a saved state; raises ValueError if another recipe wrote it."""
+        with safe_open(path, "pt") as file:
+            if file.metadata()["recipe"] != repr(self.recipe):
+                raise ValueError(_("{path} belongs to another recipe; remove it to start anew").format(path=path))
+            self.step = int(file.metadata()["step"])
+            for name, tensor in self.tensors().items():
+                tensor.copy_(file.get_tensor(name))
+
+
+def train(
+    recipe: Recipe, tokenizer: Tokenizer, state: Path | None = None, save_every: float = 45.0, report=print
+) -> DecoderLM:
+    """The trained model, in eval mode. state: file to resume from and to save to, every `save_every` seconds."""
+    run = Run(recipe, tokenizer)
+    if state and state.exists():
+        run.resume(state)
+    begun, saved, first, losses = time.monotonic(), time.monotonic(), run.step, []
+    while run.step < recipe.steps:
+        losses.append(run.advance())
+        now = time.monotonic()
+        if state and now - saved > save_every:
+            run.save(state)
+            saved = now
+        if run.step % 50 == 0 or run.step == recipe.steps:
+            left = (now - begun) / (run.step - first) * (recipe.steps - run.step)
+            report(progress(run.step, recipe.steps, sum(losses) / len(losses), left))
+            losses = []
+    return run.model.eval()
+
+
+def progress(step: int, steps: int, loss: float, seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return _("step {step}/{steps}  loss {loss:.4f} nats per token  {minutes}:{seconds:02d} left").format(
+        step=step, steps=steps, loss=loss, minutes=minutes, seconds=seconds
+    )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m llm_gen.train_tiny", description=_("Train a story model."))
+    parser.add_argument("name", choices=RECIPES)
+    parser.add_argument("--out", type=Path, help=_("folder of the checkpoint (default: inside the package)"))
+    options = parser.parse_args(arguments)
+    recipe, out = RECIPES[options.name], options.out or DATA / options.name
+    out.mkdir(parents=True, exist_ok=True)
+    state = out / "training.safetensors"
+    tokenizer = train_tokenizer(recipe.vocab_size)
+    model = train(recipe, tokenizer, state, report=lambda line: print(line, flush=True))
+    save_checkpoint(out, model, tokenizer)
+    state.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()
