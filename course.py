@@ -9,6 +9,7 @@ if sys.version_info < (3, 10):  # Before everything that an older Python cannot 
     )
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -62,9 +63,10 @@ def record(notebooks: list[str]) -> int:
 
 
 def call(command: list[str | Path], variables: dict[str, str] | None = None) -> int:
-    """Run a command that can import the project, and wait for its end: Ctrl-C is for the command to answer."""
+    """Run a command that can import the project, and wait for its end: Ctrl-C and SIGTERM are for it to answer."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path, **(variables or {})})
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     while True:
         try:
             return process.wait()

@@ -240,11 +240,12 @@ def follow(process: subprocess.Popen, lines: list[str]) -> None:
 
 
 def show_progress(reader: threading.Thread, lines: list[str]) -> None:
-    """Until the reader ends: one line that changes on a terminal, else a line now and then."""
+    """Until the reader ends: pip's last words on one line that changes on a terminal, else on a line now and then."""
     start, on_terminal = time.monotonic(), sys.stdout.isatty()
     width = shutil.get_terminal_size().columns - 1
     while reader.is_alive():
-        line = f"{time.monotonic() - start:5.0f} s  {lines[-1]}"[:width].ljust(width)
+        news = next(line for line in reversed(lines) if not line.startswith("WARNING: Location"))
+        line = f"{time.monotonic() - start:5.0f} s  {news}"[:width].ljust(width)
         print("\r" + line if on_terminal else line.rstrip(), end="" if on_terminal else "\n", flush=True)
         reader.join(timeout=0.5 if on_terminal else 15)
     print("\r" + " " * width + "\r" if on_terminal else "", end="", flush=True)
