@@ -1,0 +1,49 @@
+"""Where an answer comes from: an object of the notebook, or the text of a file. Both are made inside the worker."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from exercises.grader.catalog import Exercise
+
+
+class NoAnswer(LookupError):
+    """The file does not define what the task asks for."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A function or value that the student's own session holds."""
+
+    value: Any
+
+    def load(self) -> Any:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Written:
+    """Source that defines `name`; it is run where the answer runs, under the same limits."""
+
+    source: str
+    name: str
+
+    def load(self) -> Any:
+        filename = f"<{self.name}>"
+        linecache.cache[filename] = (len(self.source), None, self.source.splitlines(True), filename)
+        space: dict[str, Any] = {"__name__": "answer"}
+        exec(compile(self.source, filename, "exec"), space)
+        if self.name not in space:
+            raise NoAnswer(self.name)
+        return space[self.name]
+
+
+def from_file(exercise: Exercise) -> Written:
+    return Written(exercise.path.read_text(encoding="utf-8"), exercise.answer_name)
+
+
+Answer = Given | Written
+Load = Callable[[], Any]

@@ -1,0 +1,152 @@
+"""The exercises, found by their files: exercises/eNN_name.py is the task, solutions/eNN_name.py the page that answers it.
+
+A task is read as text and never run here, so a page that a student has broken still has its name and can be mended.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from llm_gen.text import _
+from solutions.vocabulary import Check, ValueCheck
+
+FOLDER = Path(__file__).resolve().parents[1]
+NAME = re.compile(r"e(\d\d)_(\w+)")
+
+
+class UnknownExercise(LookupError):
+    """There is no exercise of that name; the message offers the close ones."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One task and the page that answers it."""
+
+    name: str
+    folder: Path = field(default=FOLDER, repr=False)
+
+    @property
+    def short(self) -> str:
+        """`top_p` for `e05_top_p`."""
+        return NAME.fullmatch(self.name).group(2)
+
+    @property
+    def chapter(self) -> int:
+        return int(NAME.fullmatch(self.name).group(1))
+
+    @property
+    def path(self) -> Path:
+        return self.folder / f"{self.name}.py"
+
+    @cached_property
+    def task(self) -> Task:
+        return read_task(self.path.read_text(encoding="utf-8"))
+
+    @cached_property
+    def page(self) -> ModuleType:
+        """The solution page."""
+        return importlib.import_module(f"solutions.{self.name}")
+
+    @cached_property
+    def checks(self) -> list[Check | ValueCheck]:
+        return [value for name, value in vars(self.page).items() if name.startswith("check_")]
+
+    @property
+    def reference(self) -> Callable:
+        """The right answer: the function itself, or one without arguments that computes the right value."""
+        return self.checks[0].reference
+
+    @property
+    def answer_name(self) -> str:
+        """What the student's function or value is called."""
+        return self.reference.__name__
+
+    @property
+    def is_code(self) -> bool:
+        return isinstance(self.checks[0], Check)
+
+    @cached_property
+    def wrong(self) -> dict[str, Callable]:
+        """The usual mistakes; each docstring names one."""
+        return self._named("wrong_")
+
+    @cached_property
+    def right(self) -> dict[str, Callable]:
+        """Other right answers."""
+        return self._named("right_")
+
+    def _named(self, prefix: str) -> dict[str, Callable]:
+        return {name: value for name, value in vars(self.page).items() if name.startswith(prefix)}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a task page says, as far as it can be read."""
+
+    title: str = ""
+    text: str = ""
+    objective: str = ""
+    difficulty: int = 0
+    minutes: int = 0
+    hints: tuple[str, ...] = ()
+    options: dict[str, str] = field(default_factory=dict)
+    stub: str = ""
+
+
+def read_task(source: str) -> Task:
+    """The parts of a task page. The stub is the last statement of the page; ValueError if the page has no stub."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return Task()
+    text = ast.get_docstring(tree) or ""
+    title, _blank, body = text.partition("\n")
+    settings = {}
+    for node in tree.body[:-1]:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            settings[node.targets[0].id] = _literal(node.value)
+    known = {key: value for key, value in settings.items() if key in Task.__dataclass_fields__ and value is not None}
+    return Task(title.rstrip("."), body.strip(), **known, stub=ast.get_source_segment(source, tree.body[-1]) or "")
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None
+
+
+def all_exercises(folder: Path = FOLDER) -> list[Exercise]:
+    """Every exercise of the folder, by chapter and name."""
+    return [Exercise(path.stem, folder) for path in sorted(folder.glob("e??_*.py")) if NAME.fullmatch(path.stem)]
+
+
+def find(name: str, folder: Path = FOLDER) -> Exercise:
+    """The exercise called `e05_top_p`, `top_p`, or by its function `keep_top_p`; UnknownExercise offers close names."""
+    if not isinstance(name, str):
+        raise TypeError(_("the name of an exercise must be a text, got {kind}").format(kind=type(name).__name__))
+    wanted = name.strip().removesuffix(".py")
+    exercises = all_exercises(folder)
+    for exercise in exercises:
+        if wanted in (exercise.name, exercise.short):
+            return exercise
+    for exercise in exercises:
+        if wanted == exercise.answer_name:
+            return exercise
+    raise UnknownExercise(_unknown(wanted, [exercise.short for exercise in exercises]))
+
+
+def _unknown(wanted: str, names: list[str]) -> str:
+    bare = re.sub(r"^e\d\d_", "", wanted)
+    close = difflib.get_close_matches(bare, names, n=3, cutoff=0.5) or [n for n in names if bare and bare in n][:3]
+    offer = _("Did you mean {names}?").format(names=" / ".join(close)) if close else _("list() shows all names.")
+    return _("There is no exercise called {name!r}. {offer}").format(name=wanted, offer=offer)

@@ -1,0 +1,127 @@
+"""Which mistake is it? An answer that does what a known wrong answer does, input by input, is that mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from exercises.grader.catalog import Exercise
+from llm_gen.text import _
+from solutions.vocabulary import Check, Choice, Difference, Entry, Outcome, ValueCheck, identical
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """The known wrong answers that an answer behaves like; `everywhere`: on every input, not only where it is wrong."""
+
+    functions: tuple[Callable, ...] = ()
+    everywhere: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(function.__name__ for function in self.functions)
+
+
+def known_mistakes(
+    exercise: Exercise, check: Check, outcomes: Sequence[Outcome], found: Sequence[Difference | None]
+) -> Mistakes:
+    """The wrong answers that agree with the outcomes on all inputs, or else on all those where it is wrong."""
+    number = exercise.checks.index(check)
+    all_of_them = range(len(outcomes))
+    wrong_ones = [i for i in all_of_them if found[i]]
+    for places, everywhere in ((all_of_them, True), (wrong_ones, False)):
+        alike = [
+            function
+            for name, function in exercise.wrong.items()
+            if _agree_on(check, places, _behaviour(exercise, number, name), outcomes, function)
+        ]
+        if alike and (everywhere or len(wrong_ones) > 1):
+            return Mistakes(tuple(alike), everywhere)
+    return Mistakes()
+
+
+def agree(check: Check, mistakes: Mistakes, args: tuple, got: Outcome) -> bool:
+    """Whether the named mistakes would do the same with this input, so that a smaller example still shows them."""
+    return all(_alike(check, check.observe(function, args), got) for function in mistakes.functions)
+
+
+def known_values(exercise: Exercise, check: ValueCheck, entries: Sequence[Entry]) -> Mistakes:
+    """The wrong answers that explain the wrong entries, those that explain most first; two at most."""
+    unexplained = {i for i, entry in enumerate(entries) if entry.filled and not entry.right}
+    explained = {name: _explained(check, function(), entries) for name, function in exercise.wrong.items()}
+    chosen: list[Callable] = []
+    while unexplained and len(chosen) < 2:
+        best = max(explained, key=lambda name: len(explained[name] & unexplained))
+        if not explained[best] & unexplained:
+            break
+        unexplained -= explained.pop(best)
+        chosen.append(exercise.wrong[best])
+    return Mistakes(tuple(chosen))
+
+
+def in_words(mistakes: Mistakes, check: Check | ValueCheck | None = None) -> tuple[str, ...]:
+    """The likely mistake in sentences; of several that cannot be told apart, two."""
+    told = [function.__doc__.strip() for function in mistakes.functions[:2]]
+    if isinstance(check, Choice):
+        return tuple(told)
+    if isinstance(check, ValueCheck):
+        return tuple(_("This is what comes out if one {mistake}.").format(mistake=text) for text in told)
+    if not told:
+        return ()
+    mistake = _(" or ").join(told)
+    if mistakes.everywhere:
+        return (_("Your answers equal those of a version that {mistake}.").format(mistake=mistake),)
+    return (_("Where your answers are wrong, they equal those of a version that {mistake}.").format(mistake=mistake),)
+
+
+def general(check: Check, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """Mistakes that can be made in any exercise."""
+    values = [outcome.value for outcome in outcomes]
+    if any(outcome.kind != "answer" for outcome in outcomes) or len(values) < 2:
+        return ()
+    if all(value is None for value in values):
+        return (_("The function gives nothing back: is a `return` missing?"),)
+    for i, name in enumerate(check.names):
+        if all(identical(value, case.args[i]) for value, case in zip(values, check.cases)):
+            return (_("The function gives back its argument {name} as it is.").format(name=name),)
+    if all(identical(value, values[0]) for value in values):
+        return (_("The function gives the same answer whatever its arguments are."),)
+    return ()
+
+
+@lru_cache(maxsize=None)
+def _behaviour(exercise: Exercise, number: int, name: str) -> tuple[Outcome | None, ...]:
+    """What a wrong answer does on each case of a check; None where it would not come back."""
+    check, function = exercise.checks[number], exercise.wrong[name]
+    if getattr(function, "fails", "") == "time-out":
+        return (None,) * len(check.cases)
+    return tuple(check.observe(function, case.args) for case in check.cases)
+
+
+def _agree_on(
+    check: Check, places: Sequence[int], behaviour: Sequence[Outcome | None], outcomes: Sequence[Outcome], wrong: Callable
+) -> bool:
+    if getattr(wrong, "fails", "") == "time-out":
+        return outcomes[-1].kind == "time-out"
+    return all(_alike(check, behaviour[i], outcomes[i]) for i in places)
+
+
+def _alike(check: Check, one: Outcome, other: Outcome) -> bool:
+    if one.kind == "error" and other.kind == "error":
+        return one.error[0] == other.error[0]
+    return one.kind == other.kind and one.mutated == other.mutated and check.difference(one, other) is None
+
+
+def _explained(check: ValueCheck, wrong: object, entries: Sequence[Entry]) -> set[int]:
+    """Positions of the entries that are as in this wrong answer."""
+    return {
+        i
+        for i, (entry, other) in enumerate(zip(entries, check.entries(wrong)))
+        if not entry.right and not other.right and check.equal(_like(entry.expected, other.got), entry.got)
+    }
+
+
+def _like(expected: object, value: object) -> object:
+    """A whole number as a float where a float is expected, so that the tolerance counts for it."""
+    return float(value) if isinstance(expected, float) and isinstance(value, int) else value

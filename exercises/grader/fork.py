@@ -1,0 +1,193 @@
+"""An answer in a forked process: requests and replies are lines of JSON on two pipes."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from exercises.grader import codec
+from exercises.grader.isolate import Limits, Load, timed_out
+from exercises.grader.sandbox import pack, unpack, watch
+from llm_gen.text import _
+from solutions.vocabulary import Outcome
+
+MEMORY = 1 << 30  # bytes a check may use beyond what the kernel holds already
+LONGEST_LIFE = 120  # seconds; an orphan ends by itself
+LARGEST_REPLY = 50_000_000
+BROKEN = _("what came back is not an answer")
+
+
+class ForkWorker:
+    """The stronger place: what happens in it stays in it."""
+
+    level = "process"
+
+    def __init__(self, load: Load, call: Callable | None, limits: Limits) -> None:
+        self._limits = limits
+        answers, replies = os.pipe(), os.pipe()
+        with warnings.catch_warnings():
+            # Newer Pythons warn that threads and fork do not mix; the child uses one thread and no lock of ours.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._pid = os.fork()
+        if self._pid == 0:
+            _child(load, call, limits, answers[0], replies[1])
+        os.close(answers[0])
+        os.close(replies[1])
+        self._requests, self._replies, self._buffer = answers[1], replies[0], b""
+        self.alive = True
+
+    def load(self) -> Outcome:
+        return self._ask(None)
+
+    def observe(self, args: tuple) -> Outcome:
+        return self._ask([codec.encode(arg) for arg in args])
+
+    def close(self) -> None:
+        """End the process and all it started."""
+        if self.alive:
+            self._end(kill=True)
+
+    def _ask(self, args: list | None) -> Outcome:
+        try:
+            os.write(self._requests, json.dumps(args).encode() + b"\n")
+            line = self._read_line(time.monotonic() + self._limits.clock)
+        except BrokenPipeError:
+            line = b""
+        except BaseException:  # an interrupt by the student: the answer must not live on
+            self.close()
+            raise
+        if line:
+            return self._read_outcome(line)
+        return self._obituary(self._end(kill=line is None))
+
+    def _read_outcome(self, line: bytes) -> Outcome:
+        try:
+            return unpack(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError, RuntimeError):
+            self.close()
+            return Outcome("unreadable", message=BROKEN)
+
+    def _read_line(self, deadline: float) -> bytes | None:
+        """One reply; b"" when the process is gone, None when the time is up."""
+        while b"\n" not in self._buffer:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self._replies], [], [], left)[0]:
+                return None
+            chunk = os.read(self._replies, 1 << 16)
+            if not chunk or len(self._buffer) > LARGEST_REPLY:
+                return b""
+            self._buffer += chunk
+        line, _newline, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def _end(self, kill: bool) -> int:
+        """Reap the process and give its wait status. `kill`: its time is up; else it has gone or is going."""
+        self.alive = False
+        os.close(self._requests)
+        os.close(self._replies)
+        killed = kill or not _gone(self._pid)
+        _kill_group(self._pid)  # also what it started and left behind
+        _pid, status = os.waitpid(self._pid, 0)
+        return signal.SIGPROF if killed else status
+
+    def _obituary(self, status: int) -> Outcome:
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM):
+            return timed_out()
+        if os.WIFSIGNALED(status):
+            name = signal.Signals(os.WTERMSIG(status)).name
+            return Outcome("crash", message=_("the call crashed Python ({signal})").format(signal=name))
+        return Outcome("crash", message=_("the call ended Python itself (os._exit)"))
+
+
+def _gone(pid: int) -> bool:
+    """Whether the process ends within a second; it is not reaped yet, so its number cannot be another's."""
+    for _wait in range(100):
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def _kill_group(pid: int) -> None:
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # the group exists from the child's first line on, and the process may have ended
+
+
+def _child(load: Load, call: Callable | None, limits: Limits, requests: int, replies: int) -> None:
+    """The life of the forked process; it never returns."""
+    try:
+        _settle()
+        _serve(load, call, limits, requests, replies)
+    finally:
+        os._exit(0)
+
+
+def _settle() -> None:
+    """A session of its own, no terminal, no core file, less memory, one thread, no way to draw in the notebook."""
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.alarm(LONGEST_LIFE)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = _memory_in_use() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    torch.set_num_threads(1)  # the pool of threads did not survive the fork
+    gc.freeze()  # objects of the kernel are not this process's to destroy
+    _mute_notebook()
+
+
+def _memory_in_use() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _mute_notebook() -> None:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None:
+        shell.display_pub.publish = lambda *args, **kwargs: None
+
+
+def _serve(load: Load, call: Callable | None, limits: Limits, requests: int, replies: int) -> None:
+    """Answer requests: null makes the answer, a list calls it with these arguments."""
+    answer: Any = None
+
+    def make() -> Any:
+        nonlocal answer
+        answer = load()
+        return None if callable(answer) else answer
+
+    with os.fdopen(requests, "rb") as lines:
+        for line in lines:
+            data = json.loads(line)
+            signal.setitimer(signal.ITIMER_PROF, limits.processor)
+            if data is None:
+                outcome = watch(make, ())
+            else:
+                outcome = watch(answer, tuple(codec.decode(arg) for arg in data), call)
+            reply = json.dumps(pack(outcome)).encode() + b"\n"
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            _write_all(replies, reply)
+
+
+def _write_all(pipe: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(pipe, data) :]

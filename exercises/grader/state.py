@@ -1,0 +1,142 @@
+"""The global state that an answer may not leave changed, and that a check itself leaves as it was."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import math
+import operator
+import os
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from llm_gen.text import _
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One piece of global state: how it is read, written back, and compared."""
+
+    words: str
+    read: Callable[[], Any]
+    write: Callable[[Any], None]
+    same: Callable[[Any, Any], bool] = lambda old, new: old == new
+
+
+def _write_filters(filters: list) -> None:
+    warnings.filters[:] = filters
+    with warnings.catch_warnings():  # entering and leaving tells Python's cache that the filters have changed
+        pass
+
+
+def _write_environment(variables: dict[str, str]) -> None:
+    for name in set(os.environ) - set(variables):
+        del os.environ[name]
+    os.environ.update(variables)
+
+
+SETTINGS = (
+    Setting(_("torch's default dtype"), torch.get_default_dtype, torch.set_default_dtype),
+    Setting(_("torch's default device"), torch.get_default_device, torch.set_default_device),
+    Setting(_("torch's gradient mode"), torch.is_grad_enabled, torch.set_grad_enabled),
+    Setting(_("torch's number of threads"), torch.get_num_threads, torch.set_num_threads),
+    Setting(
+        _("torch's deterministic mode"), torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms
+    ),
+    Setting(_("torch's global random numbers"), torch.get_rng_state, torch.set_rng_state, torch.equal),
+    Setting(_("Python's global random numbers"), random.getstate, random.setstate),
+    Setting(_("the folder that the kernel works in"), os.getcwd, os.chdir),
+    Setting(_("the warning filters"), lambda: list(warnings.filters), _write_filters),
+    Setting(_("Python's recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit),
+    Setting(_("the environment variables"), lambda: dict(os.environ), _write_environment),
+)
+CANONICAL = {
+    _("torch's default dtype"): torch.float32,
+    _("torch's default device"): torch.device("cpu"),
+    _("torch's gradient mode"): True,
+    _("torch's deterministic mode"): False,
+}
+OWNERS = {"torch": torch, "torch.nn.functional": torch.nn.functional, "torch.Tensor": torch.Tensor, "math": math}
+OWNERS["builtins"] = builtins
+# A shell or a debugger replaces these, and that is no fault of an answer.
+SHELL_NAMES = {"_", "input", "print", "open", "exit", "quit", "breakpoint", "__import__", "__build_class__", "__doc__"}
+# A class is listed with what it inherits; None stands for a name that it does not define itself.
+ORIGINAL = {
+    owner: {name: vars(place).get(name) for name in dir(place) if name not in SHELL_NAMES}
+    for owner, place in OWNERS.items()
+}
+
+
+class State:
+    """The global state at one moment."""
+
+    def __init__(self) -> None:
+        self.values = [setting.read() for setting in SETTINGS]
+
+    def changes(self) -> list[str]:
+        """What is no longer as it was, in words."""
+        pairs = zip(SETTINGS, self.values)
+        changed = [setting.words for setting, old in pairs if not setting.same(old, setting.read())]
+        return changed + [_("{name} (it was replaced)").format(name=name) for name in replaced()]
+
+    def restore(self) -> None:
+        """Write back what has changed, and only that."""
+        for setting, old in zip(SETTINGS, self.values):
+            if not setting.same(old, setting.read()):
+                setting.write(old)
+
+
+def replaced() -> list[str]:
+    """Functions of torch, math and Python that are no longer the original ones, such as "torch.softmax"."""
+    return [f"{owner}.{name}" for owner, name in _replaced()]
+
+
+@contextlib.contextmanager
+def clean_state() -> Iterator[list[str]]:
+    """Standard settings and the original functions inside, what was there before afterwards.
+
+    Yields the names of the functions that had been replaced.
+    """
+    before, patched = State(), {(o, n): vars(OWNERS[o]).get(n) for o, n in _replaced()}
+    put_back_originals()
+    _standard_settings()
+    try:
+        yield [f"{owner}.{name}" for owner, name in patched]
+    finally:
+        before.restore()
+        for (owner, name), value in patched.items():
+            _put(owner, name, value)
+
+
+def put_back_originals() -> None:
+    for owner, name in _replaced():
+        _put(owner, name, ORIGINAL[owner][name])
+
+
+def _put(owner: str, name: str, value: object) -> None:
+    if value is None:
+        delattr(OWNERS[owner], name)
+    else:
+        setattr(OWNERS[owner], name, value)
+
+
+def _replaced() -> list[tuple[str, str]]:
+    found = []
+    for owner, names in ORIGINAL.items():
+        now = vars(OWNERS[owner])
+        if not all(map(operator.is_, map(now.get, names), names.values())):
+            found += [(owner, name) for name, value in names.items() if now.get(name) is not value]
+    return found
+
+
+def _standard_settings() -> None:
+    for setting in SETTINGS:
+        standard = CANONICAL.get(setting.words)
+        if standard is not None and setting.read() != standard:
+            setting.write(standard)

@@ -1,0 +1,70 @@
+"""Only rule A is right; B is the commonest error of the field, C differs from A only where the sum is exact.
+
+The key is computed: each rule is run on two distributions and judged by the sets it keeps.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from solutions.vocabulary import Choice
+
+PROBS = torch.tensor([0.5, 0.25, 0.125, 0.125])
+FIRST = torch.tensor([True, False, False, False])
+RULES: dict[str, Callable[[float], Tensor]] = {
+    "rule A": lambda top_p: PROBS.cumsum(0) - PROBS < top_p,
+    "rule B": lambda top_p: (PROBS.cumsum(0) <= top_p) | FIRST,
+    "rule C": lambda top_p: PROBS.cumsum(0) - PROBS <= top_p,
+    "rule D": lambda top_p: (PROBS >= 1 - top_p) | FIRST,
+}
+
+
+def wrong_rule() -> dict[str, str]:
+    return {name: verdict(rule) for name, rule in RULES.items()}
+
+
+def verdict(rule: Callable[[float], Tensor]) -> str:
+    """The option for a rule, from the number of tokens it keeps beside the smallest number that reaches top_p."""
+    between, exact, near_one = (int(rule(p).sum()) - smallest(p) for p in (0.6, 0.5, 0.95))
+    if between < 0 and exact == 0:
+        return "b"
+    if near_one < 0 or between:
+        return "d"
+    return "c" if exact else "a"
+
+
+def smallest(top_p: float) -> int:
+    return next(n for n in range(1, 5) if PROBS[:n].sum() >= top_p)
+
+
+check_rules = Choice(wrong_rule)
+
+
+def wrong_crossing() -> dict[str, str]:
+    """`c <= top_p` is false for the token that crosses, so rule B keeps less than top_p. Try top_p = 0.6 by hand."""
+    return {"rule A": "b", "rule B": "a", "rule C": "a", "rule D": "a"}
+
+
+def wrong_boundary() -> dict[str, str]:
+    """At an exact hit the mass is reached already: `<` stops there and `<=` takes one more. Try top_p = 0.5."""
+    return {"rule A": "c", "rule B": "c", "rule C": "b", "rule D": "c"}
+
+
+def wrong_single() -> dict[str, str]:
+    """Only a rule without the running sum c looks at single probabilities."""
+    return {"rule A": "d", "rule B": "d", "rule C": "d", "rule D": "b"}
+
+
+def wrong_everything() -> dict[str, str]:
+    """Each of the rules drops something: try top_p = 0.3, where at most two tokens can stay."""
+    return {name: "e" for name in RULES}
+
+
+def wrong_all_right() -> dict[str, str]:
+    """They cannot all be right, because they keep different sets for the same top_p."""
+    return {name: "a" for name in RULES} | {"rule A": "b"}
+
+
+def right_by_hand() -> dict[str, str]:
+    return dict(zip(RULES, "abcd"))

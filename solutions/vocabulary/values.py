@@ -1,0 +1,114 @@
+"""`check_* = Numbers(reference, tolerance=...)`, `Choice(reference)`, ...: what a value must be, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from llm_gen.text import _
+from solutions.vocabulary.checks import Counterexample
+from solutions.vocabulary.compare import kind_of
+
+UNFILLED = (None, Ellipsis)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One place of an answer, in words ("to 0, entry 2"; "" for an answer of one entry), and what stands there."""
+
+    place: str
+    expected: Any
+    got: Any
+    right: bool
+
+    @property
+    def filled(self) -> bool:
+        return not any(self.got is blank for blank in UNFILLED)
+
+
+class ValueCheck:
+    """A value is right if it equals what `reference()` computes; each entry of it counts on its own."""
+
+    def __init__(self, reference: Callable[[], Any], tolerance: float = 0.0) -> None:
+        self.reference, self.tolerance = reference, tolerance
+
+    @cached_property
+    def value(self) -> Any:
+        return self.reference()
+
+    def entries(self, value: Any) -> list[Entry]:
+        """Each entry of `value` beside the right one. ValueError if it has not the form that is asked for."""
+        pairs = self.pairs(self.value, value, "")
+        return [Entry(place, expected, got, self.equal(expected, got)) for place, expected, got in pairs]
+
+    def pairs(self, expected: Any, got: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+        """Nested dicts and lists side by side, down to single entries."""
+        if any(got is blank for blank in UNFILLED):
+            yield from ((place, right, ...) for place, right, _same in self.pairs(expected, expected, place))
+            return
+        if isinstance(expected, (list, dict)):
+            inner = _children(expected, got, place)
+            yield from (pair for step in inner for pair in self.pairs(*step))
+            return
+        yield place, expected, got
+
+    def equal(self, expected: Any, got: Any) -> bool:
+        """Whole numbers and texts exactly, floats within the absolute tolerance, sets in any order."""
+        if isinstance(expected, float):
+            return type(got) in (int, float) and (abs(expected - got) <= self.tolerance or expected == got)
+        if isinstance(expected, set):
+            return isinstance(got, (list, tuple, set)) and expected == set(got)
+        return type(expected) is type(got) and expected == got
+
+    def __call__(self, value: Any) -> None:
+        """Raise `Counterexample` naming the first entry that is wrong."""
+        wrong = [entry for entry in self.entries(value) if not entry.right]
+        if wrong:
+            raise Counterexample(_("not right: {place}").format(place=wrong[0].place or _("the answer")))
+
+
+class Numbers(ValueCheck):
+    """A number, list or table of numbers; `tolerance` is absolute and stated in the task. Whole numbers are exact."""
+
+
+class Choice(ValueCheck):
+    """Letters of options: one for each key of a dict, or one text, or a list of all that fit, in any order."""
+
+    def pairs(self, expected: Any, got: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+        if isinstance(expected, list):
+            yield place, set(expected), got
+        else:
+            yield from super().pairs(expected, got, place)
+
+
+class Order(ValueCheck):
+    """A list in the right order, such as ["b", "a", "c"]."""
+
+
+class Prediction(Numbers):
+    """A value guessed before running: once an attempt is made, right or wrong, the result is shown."""
+
+
+def _children(expected: Any, got: Any, place: str) -> Iterator[tuple[Any, Any, str]]:
+    """(expected, got, place) for each item of a list or dict; ValueError if the two are not alike."""
+    if isinstance(expected, dict):
+        if not isinstance(got, dict) or set(got) != set(expected):
+            raise ValueError(_("a dict with the keys {keys} is asked for").format(keys=", ".join(map(repr, expected))))
+        yield from ((expected[key], got[key], _join(place, str(key))) for key in expected)
+        return
+    if not isinstance(got, (list, tuple)):
+        raise ValueError(_at(place, _("a list is asked for, {kind} came").format(kind=kind_of(got))))
+    if len(got) != len(expected):
+        raise ValueError(_at(place, _("{n} entries are asked for, {m} came").format(n=len(expected), m=len(got))))
+    for i, (right, own) in enumerate(zip(expected, got)):
+        yield right, own, _join(place, _("entry {n}").format(n=i + 1))
+
+
+def _join(place: str, name: str) -> str:
+    return f"{place}, {name}" if place else name
+
+
+def _at(place: str, text: str) -> str:
+    return f"{place}: {text}" if place else text
