@@ -149,13 +149,13 @@ class DecoderLM(nn.Module):
         if not isinstance(cache, KVCache):
             raise TypeError(f"cache must be a KVCache or None, got {type(cache).__name__}")
         layers, rows, kv_heads, _, size = cache.keys.shape
-        config = self.config
-        expected = (config.num_layers, batch, config.num_kv_heads, config.head_size, self.embed.weight.dtype)
-        if (layers, rows, kv_heads, size, cache.keys.dtype) != expected:
-            raise ValueError(
-                f"cache must have (layers, batch, kv heads, head size, dtype) {expected}, "
-                f"got {(layers, rows, kv_heads, size, cache.keys.dtype)}"
-            )
+        config, weight = self.config, self.embed.weight
+        got = (layers, rows, kv_heads, size, cache.window, cache.max_length, cache.keys.dtype)
+        expected = (config.num_layers, batch, config.num_kv_heads, config.head_size)
+        expected += (config.window_size, self.max_seq_len, weight.dtype)
+        if got != expected:
+            names = "layers, batch, kv heads, head size, window, max length, dtype"
+            raise ValueError(f"cache must have ({names}) {expected}, got {got}")
 
     def _rotary_at(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         # Built on first use and kept outside the state dict: `model.half()` must not round the angles.
