@@ -36,7 +36,9 @@ LAYERS = [
     ["beyond"],
     ["rollout"],
     ["story"],
+    ["answer"],
     ["chat"],
+    ["cli"],
     ["llm_gen"],
     ["__main__", "train_tiny"],
 ]

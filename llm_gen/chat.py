@@ -1,0 +1,193 @@
+"""A conversation: roles to tokens by the checkpoint's template, and a history that always fits the context.
+
+Text that a person types never becomes a control token: markers are put in as ids, text as text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from torch import Generator
+
+from llm_gen.answer import Answer, TextSettings, write
+from llm_gen.checks import CheckpointError
+from llm_gen.text import _
+from llm_gen.tokenizer import Tokenizer
+
+
+class Template(Protocol):
+    """How a conversation is spelled in ids."""
+
+    name: str
+    end_ids: list[int]
+    default_system: str | None
+
+    def begin(self, system: str | None) -> list[int]: ...
+    def ask(self, text: str) -> list[int]: ...
+    def close(self, answer: list[int]) -> list[int]: ...
+
+
+class ChatML:
+    """`<|im_start|>role`, a newline, the text, `<|im_end|>`: the form of SmolLM2 and many others."""
+
+    name = "ChatML"
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.start, self.end = (_control_id(tokenizer, marker) for marker in ("<|im_start|>", "<|im_end|>"))
+        self.end_ids = sorted({self.end, tokenizer.eos_id} - {None})
+        # A template may carry a system text of its own, used where the conversation brings none.
+        found = re.search(r"<\|im_start\|>system(?:\\n|\n)(.+?)<\|im_end\|>", tokenizer.chat_template or "")
+        self.default_system = found[1] if found and "{" not in found[1] else None
+
+    def begin(self, system: str | None) -> list[int]:
+        return [] if system is None else self._turn("system", system)
+
+    def ask(self, text: str) -> list[int]:
+        return [*self._turn("user", text), self.start, *_plain(self.tokenizer, "assistant\n")]
+
+    def close(self, answer: list[int]) -> list[int]:
+        body = answer[:-1] if answer and answer[-1] in self.end_ids else answer
+        return [*body, self.end, *_plain(self.tokenizer, "\n")]
+
+    def _turn(self, role: str, text: str) -> list[int]:
+        return [self.start, *_plain(self.tokenizer, f"{role}\n{text}"), self.end, *_plain(self.tokenizer, "\n")]
+
+
+class Plain:
+    """`<|user|>` and `<|assistant|>` as ordinary text, turns ended by `<|endoftext|>`: for GPT-2 vocabularies."""
+
+    name = "plain"
+    default_system = None
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer, self.end_ids = tokenizer, [tokenizer.eos_id]
+
+    def begin(self, system: str | None) -> list[int]:
+        return [] if system is None else _plain(self.tokenizer, f"<|system|>\n{system}\n")
+
+    def ask(self, text: str) -> list[int]:
+        return _plain(self.tokenizer, f"<|user|>\n{text}\n<|assistant|>\n")
+
+    def close(self, answer: list[int]) -> list[int]:
+        return answer if answer and answer[-1] in self.end_ids else [*answer, *self.end_ids]
+
+
+class Raw:
+    """No roles: the model goes on with the text. A text that has come to its end is not continued."""
+
+    name = "raw"
+    default_system = None
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self.end_ids = [] if tokenizer.eos_id is None else [tokenizer.eos_id]
+
+    def begin(self, system: str | None) -> list[int]:
+        if system is not None:
+            raise ValueError(_("a system text needs a checkpoint with a chat template, and this one has none"))
+        return [] if self.tokenizer.bos_id is None else [self.tokenizer.bos_id]
+
+    def ask(self, text: str) -> list[int]:
+        return _plain(self.tokenizer, text)
+
+    def close(self, answer: list[int]) -> list[int]:
+        return answer
+
+
+def find_template(tokenizer: Tokenizer, raw: bool = False) -> Template:
+    """The template that the tokenizer's checkpoint was trained with; raw: none of them."""
+    if not raw and tokenizer.chat_template and "<|im_start|>" in tokenizer.chat_template:
+        return ChatML(tokenizer)
+    if not raw and tokenizer.eos_id is not None and tokenizer.token_text(tokenizer.eos_id) == "<|endoftext|>":
+        return Plain(tokenizer)
+    return Raw(tokenizer)
+
+
+@dataclass
+class Conversation:
+    """One conversation's state: the turns so far, as ids. The model holds none of it.
+
+    Each turn is a pair (question ids, closed answer ids); the system text stays whatever is dropped.
+    """
+
+    model: Any
+    tokenizer: Tokenizer
+    template: Template
+    system: str | None = None
+    generator: Generator | None = None
+    turns: list[tuple[list[int], list[int]]] = field(default_factory=list)
+    dropped: int = 0
+
+    def __post_init__(self) -> None:
+        self.beginning = self.template.begin(self.template.default_system if self.system is None else self.system)
+
+    def say(self, text: str, settings: TextSettings, answer: Answer) -> Iterator[str]:
+        """Pieces of the answer to `text`; what was written joins the history, also when it is interrupted.
+
+        Whole old turns are dropped where the context would overflow. Raises ValueError if `text` alone, with the
+        system text, leaves no room for an answer.
+        """
+        question = self.template.ask(text)
+        prompt, room = self._fit(question, settings.max_new_tokens)
+        if not prompt:
+            raise ValueError(_("the text must not be empty for a model without a beginning-of-text token"))
+        limited = settings.changed(max_new_tokens=min(settings.max_new_tokens, room))
+        try:
+            yield from write(
+                self.model, self.tokenizer, prompt, limited,
+                end_ids=self.template.end_ids, generator=self.generator, answer=answer,
+            )  # fmt: skip
+        finally:
+            self._remember(question, answer)
+
+    def undo(self) -> None:
+        """Forget the last turn."""
+        if self.turns:
+            self.turns.pop()
+
+    def reset(self) -> None:
+        """Forget all turns; the system text stays."""
+        self.turns.clear()
+
+    def _fit(self, question: list[int], wanted: int) -> tuple[list[int], int]:
+        """The ids to continue, and how many new ones fit behind them."""
+        context = self.model.max_seq_len
+        fixed = len(self.beginning) + len(question)
+        if fixed >= context:
+            raise ValueError(
+                _("the text has {count} tokens, but the context of {context} must also hold an answer").format(
+                    count=fixed, context=context
+                )
+            )
+        reserve = min(wanted, context // 2)
+        while self.turns and fixed + sum(map(_length, self.turns)) + reserve > context:
+            self.turns.pop(0)
+            self.dropped += 1
+        history = [token for turn in self.turns for part in turn for token in part]
+        prompt = [*self.beginning, *history, *question]
+        return prompt, context - len(prompt)
+
+    def _remember(self, question: list[int], answer: Answer) -> None:
+        if isinstance(self.template, Raw) and answer.finish == "end":
+            self.turns.clear()
+        else:
+            self.turns.append((question, self.template.close(answer.ids)))
+
+
+def _length(turn: tuple[list[int], list[int]]) -> int:
+    return len(turn[0]) + len(turn[1])
+
+
+def _plain(tokenizer: Tokenizer, text: str) -> list[int]:
+    return tokenizer.encode(text, add_special_tokens=False)
+
+
+def _control_id(tokenizer: Tokenizer, marker: str) -> int:
+    ids = tokenizer.encode(marker, allow_control=True, add_special_tokens=False)
+    if len(ids) != 1:
+        raise CheckpointError(f"the chat template uses {marker}, which the tokenizer does not know as one token")
+    return ids[0]
