@@ -28,6 +28,7 @@ check_everywhere = Check(
         (torch.tensor([2.0, 1.0, 0.0]), 0.5),
         (torch.tensor([[1000.0, 999.0], [-1.0, 3.0]]), 1.0),
     ],
+    tolerance=1e-3,  # float32 near 1000 has no more digits, if the sum is taken as a logarithm
 )
 not_checked = "speed, half precision"
 

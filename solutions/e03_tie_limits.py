@@ -50,9 +50,9 @@ def wrong_weights() -> dict[str, list[float]]:
     return tie_limits() | {"temperature 1": LOGITS[0].exp().tolist()}
 
 
-def wrong_two_way() -> dict[str, list[float]]:
-    """keeps the third token out at every temperature"""
-    return {name: [0.5, 0.5, 0.0] for name in tie_limits()}
+def wrong_reverses() -> dict[str, list[float]]:
+    """lets a high temperature turn the order round, but it can only level it"""
+    return tie_limits() | {"to infinity": [0.0, 0.0, 1.0]}
 
 
 def right_by_hand() -> dict[str, list[float]]:

@@ -33,7 +33,7 @@ check_table = Numbers(nuclei, tolerance=0.005)
 
 def wrong_drops_crossing() -> Table:
     """drops the token that crosses top_p (the rule `cumsum <= top_p`)"""
-    return table(lambda top_p: PROBS.cumsum(0) <= top_p)
+    return table(lambda top_p: (PROBS.cumsum(0) <= top_p) | (PROBS == PROBS.max()))
 
 
 def wrong_not_renormalised() -> Table:
@@ -43,7 +43,8 @@ def wrong_not_renormalised() -> Table:
 
 def wrong_one_more() -> Table:
     """keeps one token after the crossing one"""
-    return table(lambda top_p: PROBS.cumsum(0) - 2 * PROBS < top_p - 0.1)
+    before = PROBS.cumsum(0) - PROBS
+    return table(lambda top_p: torch.cat([before[:1], before[:-1]]) < top_p)
 
 
 def wrong_at_least() -> Table:

@@ -44,9 +44,9 @@ def wrong_interpolates() -> float:
     return 1.5 + 0.5 * (at[1.5] - TOP_P) / (at[1.5] - at[2.0])
 
 
-def wrong_first_two() -> float:
-    """asks when the first two tokens reach top_p: that is where the nucleus grows to three"""
-    return crossing(lambda t: mass_of_first(2, PROBS.log() / t) - TOP_P, 0.1, 4.0)
+def wrong_not_logarithms() -> float:
+    """puts the probabilities themselves into the softmax, not their logarithms"""
+    return crossing(lambda t: mass_of_first(3, PROBS / t) - TOP_P, 0.1, 4.0)
 
 
 def wrong_from_the_table() -> float:

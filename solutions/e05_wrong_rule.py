@@ -25,13 +25,12 @@ def wrong_rule() -> dict[str, str]:
 
 
 def verdict(rule: Callable[[float], Tensor]) -> str:
-    """The option for a rule, from the number of tokens it keeps beside the smallest number that reaches top_p."""
-    between, exact, near_one = (int(rule(p).sum()) - smallest(p) for p in (0.6, 0.5, 0.95))
-    if between < 0 and exact == 0:
-        return "b"
-    if near_one < 0 or between:
+    """The option for a rule, from how many tokens it keeps too many or too few, between two sums and exactly on one."""
+    excess = [int(rule(top_p).sum()) - smallest(top_p) for top_p in (0.6, 0.5, 0.875)]
+    too_few, too_many = min(excess) < 0, max(excess) > 0
+    if too_few and too_many:
         return "d"
-    return "c" if exact else "a"
+    return "b" if too_few else "c" if too_many else "a"
 
 
 def smallest(top_p: float) -> int:
@@ -43,17 +42,17 @@ check_rules = Choice(wrong_rule)
 
 def wrong_crossing() -> dict[str, str]:
     """`c <= top_p` is false for the token that crosses, so rule B keeps less than top_p. Try top_p = 0.6 by hand."""
-    return {"rule A": "b", "rule B": "a", "rule C": "a", "rule D": "a"}
+    return {"rule A": "b", "rule B": "a", "rule C": "d", "rule D": "a"}
 
 
 def wrong_boundary() -> dict[str, str]:
     """At an exact hit the mass is reached already: `<` stops there and `<=` takes one more. Try top_p = 0.5."""
-    return {"rule A": "c", "rule B": "c", "rule C": "b", "rule D": "c"}
+    return {"rule A": "c", "rule B": "d", "rule C": "a", "rule D": "c"}
 
 
 def wrong_single() -> dict[str, str]:
     """Only a rule without the running sum c looks at single probabilities."""
-    return {"rule A": "d", "rule B": "d", "rule C": "d", "rule D": "b"}
+    return {"rule A": "d", "rule B": "b", "rule C": "c", "rule D": "b"}
 
 
 def wrong_everything() -> dict[str, str]:
@@ -61,9 +60,9 @@ def wrong_everything() -> dict[str, str]:
     return {name: "e" for name in RULES}
 
 
-def wrong_all_right() -> dict[str, str]:
-    """They cannot all be right, because they keep different sets for the same top_p."""
-    return {name: "a" for name in RULES} | {"rule A": "b"}
+def wrong_way_round() -> dict[str, str]:
+    """B and C are the other way round: c counts the token itself, and c - p is the mass before it."""
+    return {"rule A": "a", "rule B": "c", "rule C": "b", "rule D": "d"}
 
 
 def right_by_hand() -> dict[str, str]:

@@ -85,7 +85,8 @@ class Exercise:
         return self._named("right_")
 
     def _named(self, prefix: str) -> dict[str, Callable]:
-        return {name: value for name, value in vars(self.page).items() if name.startswith(prefix)}
+        found = {name: value for name, value in vars(self.page).items() if name.startswith(prefix)}
+        return {name: value for name, value in found.items() if value is not self.reference}
 
 
 @dataclass(frozen=True)

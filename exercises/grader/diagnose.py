@@ -49,13 +49,13 @@ def agree(check: Check, mistakes: Mistakes, args: tuple, got: Outcome) -> bool:
 def known_values(exercise: Exercise, check: ValueCheck, entries: Sequence[Entry]) -> Mistakes:
     """The wrong answers that explain the wrong entries, those that explain most first; two at most."""
     unexplained = {i for i, entry in enumerate(entries) if entry.filled and not entry.right}
-    explained = {name: _explained(check, function(), entries) for name, function in exercise.wrong.items()}
+    same = {name: _same_entries(check, function(), entries) for name, function in exercise.wrong.items()}
     chosen: list[Callable] = []
     while unexplained and len(chosen) < 2:
-        best = max(explained, key=lambda name: len(explained[name] & unexplained))
-        if not explained[best] & unexplained:
+        best = max(same, key=lambda name: (len(same[name] & unexplained), len(same[name])))
+        if not same[best] & unexplained:
             break
-        unexplained -= explained.pop(best)
+        unexplained -= same.pop(best)
         chosen.append(exercise.wrong[best])
     return Mistakes(tuple(chosen))
 
@@ -113,13 +113,10 @@ def _alike(check: Check, one: Outcome, other: Outcome) -> bool:
     return one.kind == other.kind and one.mutated == other.mutated and check.difference(one, other) is None
 
 
-def _explained(check: ValueCheck, wrong: object, entries: Sequence[Entry]) -> set[int]:
+def _same_entries(check: ValueCheck, wrong: object, entries: Sequence[Entry]) -> set[int]:
     """Positions of the entries that are as in this wrong answer."""
-    return {
-        i
-        for i, (entry, other) in enumerate(zip(entries, check.entries(wrong)))
-        if not entry.right and not other.right and check.equal(_like(entry.expected, other.got), entry.got)
-    }
+    pairs = enumerate(zip(entries, check.entries(wrong)))
+    return {i for i, (own, other) in pairs if check.equal(_like(own.expected, other.got), own.got)}
 
 
 def _like(expected: object, value: object) -> object:

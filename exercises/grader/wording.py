@@ -11,8 +11,9 @@ from exercises.grader.card import BAD, GOOD, OPEN, Card, Row
 from exercises.grader.catalog import Exercise
 from exercises.grader.verdict import NOT_ATTEMPTED, PASSED, Failure, Verdict
 from llm_gen.text import _
-from solutions.vocabulary import Outcome, Prediction, ValueCheck
+from solutions.vocabulary import Entry, Outcome, Prediction, ValueCheck
 from solutions.vocabulary.compare import short
+from solutions.vocabulary.values import in_words
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_LINE = 4, 10, 70
 
@@ -69,19 +70,35 @@ def _failure_rows(failure: Failure) -> list[Row]:
 
 
 def _entry_rows(check: ValueCheck, verdict: Verdict) -> list[Row]:
-    rows = []
     wrong = [entry for entry in verdict.entries if entry.filled and not entry.right]
     blank = [entry for entry in verdict.entries if not entry.filled]
+    rows = []
     if wrong:
-        told = [f"{entry.place}: {show(entry.got)}" if entry.place else show(entry.got) for entry in wrong[:8]]
-        rows.append(Row(_("Not right"), "\n".join(told), code=True))
-    if blank:
-        rows.append(Row(_("To fill in"), "; ".join(entry.place for entry in blank[:8])))
+        rows.append(Row(_("Not right"), "\n".join(_lines(wrong)), code=True))
+    if blank and not verdict.passed:
+        rows.append(Row(_("To fill in"), "; ".join(dict.fromkeys(_line_of(entry) for entry in blank))))
     if isinstance(check, Prediction):
         rows.append(Row(_("What happens"), show(check.value), code=True))
     elif check.tolerance and wrong:
         rows.append(Row(_("Tolerance"), f"{check.tolerance:g}"))
     return rows
+
+
+def _lines(entries: list[Entry]) -> list[str]:
+    """One line for each row of the answer: `to 0: entry 1 is 1, entry 2 is 0`."""
+    lines: dict[str, list[str]] = {}
+    for entry in entries:
+        number = _("entry {n} is ").format(n=entry.place[-1]) if _numbered(entry) else ""
+        lines.setdefault(_line_of(entry), []).append(number + show(entry.got))
+    return [f"{line}: {', '.join(told)}" if line else ", ".join(told) for line, told in lines.items()]
+
+
+def _numbered(entry: Entry) -> bool:
+    return bool(entry.place) and isinstance(entry.place[-1], int)
+
+
+def _line_of(entry: Entry) -> str:
+    return in_words(entry.place[:-1] if _numbered(entry) else entry.place)
 
 
 def _outcome(outcome: Outcome, form: bool) -> str:
@@ -109,6 +126,8 @@ def show(value: Any) -> str:
         return _tensor(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key!r}: {show(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, set):
+        return "{" + ", ".join(sorted(map(show, value))) + "}"
     if isinstance(value, (list, tuple)):
         left, right = "[]" if isinstance(value, list) else "()"
         return left + ", ".join(_items(value)) + right

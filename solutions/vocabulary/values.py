@@ -12,13 +12,14 @@ from solutions.vocabulary.checks import Counterexample
 from solutions.vocabulary.compare import kind_of
 
 UNFILLED = (None, Ellipsis)
+Place = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One place of an answer, in words ("to 0, entry 2"; "" for an answer of one entry), and what stands there."""
+    """One place of an answer and what stands there. place: keys and entry numbers from 1, () for a single value."""
 
-    place: str
+    place: Place
     expected: Any
     got: Any
     right: bool
@@ -40,10 +41,10 @@ class ValueCheck:
 
     def entries(self, value: Any) -> list[Entry]:
         """Each entry of `value` beside the right one. ValueError if it has not the form that is asked for."""
-        pairs = self.pairs(self.value, value, "")
+        pairs = self.pairs(self.value, value, ())
         return [Entry(place, expected, got, self.equal(expected, got)) for place, expected, got in pairs]
 
-    def pairs(self, expected: Any, got: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    def pairs(self, expected: Any, got: Any, place: Place) -> Iterator[tuple[Place, Any, Any]]:
         """Nested dicts and lists side by side, down to single entries."""
         if any(got is blank for blank in UNFILLED):
             yield from ((place, right, ...) for place, right, _same in self.pairs(expected, expected, place))
@@ -66,7 +67,7 @@ class ValueCheck:
         """Raise `Counterexample` naming the first entry that is wrong."""
         wrong = [entry for entry in self.entries(value) if not entry.right]
         if wrong:
-            raise Counterexample(_("not right: {place}").format(place=wrong[0].place or _("the answer")))
+            raise Counterexample(_("not right: {place}").format(place=in_words(wrong[0].place) or _("the answer")))
 
 
 class Numbers(ValueCheck):
@@ -76,7 +77,7 @@ class Numbers(ValueCheck):
 class Choice(ValueCheck):
     """Letters of options: one for each key of a dict, or one text, or a list of all that fit, in any order."""
 
-    def pairs(self, expected: Any, got: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    def pairs(self, expected: Any, got: Any, place: Place) -> Iterator[tuple[Place, Any, Any]]:
         if isinstance(expected, list):
             yield place, set(expected), got
         else:
@@ -91,24 +92,24 @@ class Prediction(Numbers):
     """A value guessed before running: once an attempt is made, right or wrong, the result is shown."""
 
 
-def _children(expected: Any, got: Any, place: str) -> Iterator[tuple[Any, Any, str]]:
+def in_words(place: Place) -> str:
+    """`to 0, entry 2`."""
+    return ", ".join(_("entry {n}").format(n=part) if isinstance(part, int) else part for part in place)
+
+
+def _children(expected: Any, got: Any, place: Place) -> Iterator[tuple[Any, Any, Place]]:
     """(expected, got, place) for each item of a list or dict; ValueError if the two are not alike."""
     if isinstance(expected, dict):
         if not isinstance(got, dict) or set(got) != set(expected):
             raise ValueError(_("a dict with the keys {keys} is asked for").format(keys=", ".join(map(repr, expected))))
-        yield from ((expected[key], got[key], _join(place, str(key))) for key in expected)
+        yield from ((expected[key], got[key], (*place, str(key))) for key in expected)
         return
     if not isinstance(got, (list, tuple)):
         raise ValueError(_at(place, _("a list is asked for, {kind} came").format(kind=kind_of(got))))
     if len(got) != len(expected):
         raise ValueError(_at(place, _("{n} entries are asked for, {m} came").format(n=len(expected), m=len(got))))
-    for i, (right, own) in enumerate(zip(expected, got)):
-        yield right, own, _join(place, _("entry {n}").format(n=i + 1))
+    yield from ((right, own, (*place, i + 1)) for i, (right, own) in enumerate(zip(expected, got)))
 
 
-def _join(place: str, name: str) -> str:
-    return f"{place}, {name}" if place else name
-
-
-def _at(place: str, text: str) -> str:
-    return f"{place}: {text}" if place else text
+def _at(place: Place, text: str) -> str:
+    return f"{in_words(place)}: {text}" if place else text
