@@ -5,6 +5,7 @@ from notebooks.panels.context import Context, stored_contexts
 from notebooks.panels.next_token import reshape
 from notebooks.panels.nucleus import nucleus
 from notebooks.panels.panel import Panel
+from notebooks.panels.temperature_map import temperature_map
 from notebooks.panels.words import fixed, percent
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "start_chapter",
     "stored_contexts",
     "table",
+    "temperature_map",
 ]

@@ -44,14 +44,14 @@ class Plot:
         top = self.y(share)
         return Rect(x, top, width, self.bottom - top, fill)
 
-    def axis(self) -> list[Mark]:
-        """Grid lines with their shares written on the left."""
+    def axis(self, gap: float = 8) -> list[Mark]:
+        """Grid lines with their shares written on the left, `gap` away."""
         ticks = [10.0**-n for n in range(0, DECADES + 1, 2)] if self.log else [0, 0.25, 0.5, 0.75, 1]
         marks: list[Mark] = []
         for share in ticks:
             y = self.y(share)
             marks.append(Line(self.left, y, self.right, y))
-            marks.append(Text(self.left - 8, y + 4, f"{share * 100:g}%", 11, "muted", "end"))
+            marks.append(Text(self.left - gap, y + 4, f"{share * 100:g}%", 11, "muted", "end"))
         return marks
 
 

@@ -140,6 +140,10 @@ def top_p_slider(value: float = 1.0, name: str = "p") -> Stops:
     return share_slider(name, _("top-p"), value)
 
 
+def height_picker(value: str = "linear") -> Choice:
+    return Choice("height", _("height"), {"linear": _("linear"), "log": _("logarithmic")}, value, 170)
+
+
 def context_picker(contexts: dict[str, Context]) -> Choice:
     options = {name: context.title for name, context in contexts.items()}
     return Choice("context", _("context"), options, next(iter(options)), 470)

@@ -23,9 +23,9 @@ from notebooks.panels.chart import (
 from notebooks.panels.context import Context
 from notebooks.panels.controls import (
     MOST_DRAWS,
-    Choice,
     Draws,
     context_picker,
+    height_picker,
     largest_vocabulary,
     pick_contexts,
     temperature_slider,
@@ -61,9 +61,7 @@ def reshape(
         "k": top_k_slider(largest_vocabulary(named), k),
         "p": top_p_slider(p),
         "context": context_picker(named),
-        "height": Choice(
-            "height", _("height"), {"linear": _("linear"), "log": _("logarithmic")}, height, 170
-        ),
+        "height": height_picker(height),
         "draws": Draws(),
     }
 

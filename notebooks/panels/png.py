@@ -35,10 +35,15 @@ def png(scene: Scene) -> bytes:
 
 
 def _palette_png(picture: Bitmap.Image) -> bytes:
+    """The data colours exactly, the rest (edges, heat maps) by what covers the picture's colours best."""
+    picture = picture.convert("RGB")
+    exact = [value for role in PRINTED.values() for value in bytes.fromhex(role[1:])]
+    free = COLOURS - len(PRINTED)
+    found = picture.quantize(free, Bitmap.Quantize.MAXCOVERAGE).getpalette()[: 3 * free]
+    palette = Bitmap.new("P", (1, 1))
+    palette.putpalette(exact + found)
     buffer = io.BytesIO()
-    # By coverage and not by population: a colour in one thin line must not turn grey.
-    few = picture.convert("RGB").quantize(COLOURS, Bitmap.Quantize.MAXCOVERAGE, dither=Bitmap.Dither.NONE)
-    few.save(buffer, "PNG", optimize=True)
+    picture.quantize(palette=palette, dither=Bitmap.Dither.NONE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
