@@ -272,7 +272,7 @@ def test_bad_input(call, error, words):
 def test_a_decoder_of_another_kind_is_refused(decoder):
     backend = byte_level()
     backend.decoder = decoder
-    with pytest.raises(CheckpointError, match="must have a decoder of the kind ByteLevel, .* got "):
+    with pytest.raises(CheckpointError, match=r"must have a decoder of the kind ByteLevel, .*, got "):
         Tokenizer(backend)
 
 

@@ -59,7 +59,10 @@ def load_gguf(path: str | Path) -> DecoderLM:
     """
     file = GGUFFile(path)
     config = read_config(file)
-    model = blank_model(config)
+    try:
+        model = blank_model(config)
+    except RuntimeError:
+        raise CheckpointError(f"{path} describes no usable model: it is too large to be one") from None
     sources = {name: _sources(name) for name, _ in model.named_parameters()}
     _check_tensors(file, model, sources)
     weights = {name: _read(file, model, name, sources[name]) for name in sources}
@@ -77,11 +80,13 @@ def read_config(file: GGUFFile) -> ModelConfig:
     fields = {key.removeprefix(prefix): file.metadata[key] for key in file.metadata if key.startswith(prefix)}
     missing = [prefix + name for name in _REQUIRED.values() if name not in fields]
     if missing or "token_embd.weight" not in file.tensors:
-        raise CheckpointError(f"{file.path} lacks {', '.join(missing) or 'the tensor token_embd.weight'}")
+        raise CheckpointError(f"{file.path} lacks {', '.join(missing) or 'token_embd.weight'}")
     try:
         config = _make_config(file, fields)
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"{file.path} describes no usable model: {error}") from None
+    if config.num_layers > len(file.tensors):  # a damaged number must not build millions of blocks
+        raise CheckpointError(f"{file.path} must have {config.num_layers} blocks, got {len(file.tensors)} tensors")
     unknown = [f"{prefix}{name} = {fields[name]!r}" for name in fields if not _is_honoured(name, fields, config)]
     if unknown:
         raise CheckpointError(f"{file.path} asks for what is not supported: {', '.join(unknown)}")
@@ -134,9 +139,9 @@ def _check_tensors(file: GGUFFile, model: DecoderLM, sources: dict[str, list[str
     """Every tensor is there, has its shape and is used: all of it is known before any of it is read."""
     wanted = [name for names in sources.values() for name in names]
     if missing := [name for name in wanted if name not in file.tensors]:
-        raise CheckpointError(f"{file.path} lacks {len(missing)} tensors: {_list(missing)}")
+        raise CheckpointError(f"{file.path} lacks {_list(missing)}")
     if extra := [name for name in file.tensors if name not in set(wanted)]:
-        raise CheckpointError(f"{file.path} holds {len(extra)} tensors that are not supported: {_list(extra)}")
+        raise CheckpointError(f"{file.path} holds tensors that are not supported: {_list(extra)}")
     for parameter, tensor in model.named_parameters():
         rows = _rows(model.config, parameter, tensor)
         for name, count in zip(sources[parameter], rows, strict=True):
@@ -171,4 +176,5 @@ def _unpermute(rows: Tensor, heads: int) -> Tensor:
 
 
 def _list(names: list[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -105,7 +105,10 @@ class _Reader:
         return {name: self._entry(name, shape, kind, base + start) for name, shape, kind, start in rows}
 
     def _entry(self, name: str, shape: tuple[int, ...], kind: int, start: int) -> TensorEntry:
-        stored = block_format(kind)
+        try:
+            stored = block_format(kind)
+        except CheckpointError as error:
+            raise CheckpointError(f"{self._path}: {error}") from None
         if not shape or 0 in shape or shape[-1] % stored.values:
             raise CheckpointError(f"{self._path} is damaged: {name} has the shape {shape} in {stored.name} blocks")
         size = math.prod(shape) // stored.values * stored.size
