@@ -9,16 +9,18 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from exercises.grader.sandbox import pack, unpack, watch
+from exercises.grader.state import State, put_back_originals
 from llm_gen.text import _
 from solutions.vocabulary import Outcome
 
@@ -44,6 +46,9 @@ class Worker(Protocol):
 
     def observe(self, args: tuple) -> Outcome:
         """What one call does. After a time-out or a crash the worker is no longer alive."""
+
+    def observe_all(self, inputs: Sequence[tuple]) -> list[Outcome]:
+        """`observe` for each input, up to the first after which the worker is no longer alive."""
 
     def close(self) -> None: ...
 
@@ -91,17 +96,28 @@ class ThreadWorker:
     def observe(self, args: tuple) -> Outcome:
         return self._run(self._answer, args, self._call)
 
+    def observe_all(self, inputs: Sequence[tuple]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for args in inputs:
+            if self.alive:
+                outcomes.append(self.observe(args))
+        return outcomes
+
     def close(self) -> None:
         self.alive = False
 
     def _run(self, function: Callable, args: tuple, call: Callable | None) -> Outcome:
         replies: list[dict] = []
+        state, streams = State(), (sys.stdout, sys.stderr, builtins.input)
         thread = threading.Thread(target=lambda: replies.append(pack(watch(function, args, call))), daemon=True)
         thread.start()
         thread.join(self._limits.clock)
         if thread.is_alive():
             self.alive = False
             _interrupt(thread)
+            sys.stdout, sys.stderr, builtins.input = streams  # a thread that is left behind does not put them back
+            put_back_originals()
+            state.restore()
             return timed_out()
         return unpack(replies[0]) if replies else timed_out()
 

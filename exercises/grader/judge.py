@@ -17,7 +17,7 @@ from llm_gen.text import _
 from solutions.vocabulary import Case, Check, Difference, Outcome, ValueCheck, shrink
 from solutions.vocabulary.compare import kind_of
 
-DEADLY = ("time-out", "crash", "memory")  # after one of these the answer is not called again
+DEADLY = ("time-out", "crash", "memory")  # no smaller input is looked for after one of these
 
 
 def judge(exercise: Exercise, answer: Answer, limits: Limits = Limits()) -> Verdict:
@@ -47,13 +47,10 @@ def _run(exercise: Exercise, check: Check, worker: Worker) -> Verdict:
     loaded = worker.load()
     if loaded.kind != "answer" or loaded.value is not None:
         return _nothing_to_call(exercise, loaded)
-    outcomes: list[Outcome] = []
-    for case in check.cases:
-        outcomes.append(worker.observe(case.args))
-        if outcomes[0].error[:1] == ("NotImplementedError",):
-            return Verdict(exercise.name, NOT_ATTEMPTED, total=len(check.cases))
-        if outcomes[-1].kind in DEADLY or not worker.alive:
-            break
+    outcomes = [worker.observe(check.cases[0].args)]
+    if outcomes[0].error[:1] == ("NotImplementedError",):
+        return Verdict(exercise.name, NOT_ATTEMPTED, total=len(check.cases))
+    outcomes += worker.observe_all([case.args for case in check.cases[1:]])
     return _compare(exercise, check, worker, outcomes)
 
 
