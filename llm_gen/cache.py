@@ -108,7 +108,7 @@ class KVCache:
     def _roll(self, store: Tensor, new: Tensor) -> Tensor:
         """The kept columns in order, then the new ones; `advance` overwrites the oldest when all layers have looked."""
         kept = torch.arange(self._oldest_kept(), self.length, device=store.device) % self.slots
-        joined = torch.cat([store[:, :, kept], new], dim=2)
+        joined = torch.cat([store[:, :, kept], new.to(store.dtype)], dim=2)
         self._rolled.append((store, joined[:, :, -self.slots :]))
         return joined
 
