@@ -2,6 +2,8 @@
 
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts
+from notebooks.panels.dart import dart
+from notebooks.panels.filter_order import filter_order
 from notebooks.panels.next_token import reshape
 from notebooks.panels.nucleus import nucleus
 from notebooks.panels.panel import Panel
@@ -11,6 +13,8 @@ from notebooks.panels.words import fixed, percent
 __all__ = [
     "Context",
     "Panel",
+    "dart",
+    "filter_order",
     "fixed",
     "nucleus",
     "percent",

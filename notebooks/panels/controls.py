@@ -136,6 +136,11 @@ def share_slider(name: str, description: str, value: float = 1.0, least: float =
     return Stops(name, description, stops, value, write=_write_share)
 
 
+def dart_slider(value: float) -> Stops:
+    stops = [*(i / 100 for i in range(100)), 0.999]
+    return Stops("u", _("dart u"), stops, value, write=_write_share)
+
+
 def top_p_slider(value: float = 1.0, name: str = "p") -> Stops:
     return share_slider(name, _("top-p"), value)
 

@@ -171,7 +171,9 @@ def _threshold(found: Nucleus, stairs: Staircase) -> Iterator[Mark]:
     if found.kept < stairs.shown and found.p < 1:
         # Left of a block all is free above it, right of it all below.
         if found.crossing * stairs.room > 110:
-            yield Text(stairs.left(found.crossing) - 6, y - 7, _("crosses, stays"), 12, "green", "end", bold=True)
+            yield Text(
+                stairs.left(found.crossing) - 6, y - 7, _("crosses, stays"), 12, "green", "end", bold=True
+            )
         else:
             yield Text(stairs.edge(found.kept) + 6, y + 17, _("crosses, stays"), 12, "green", bold=True)
 
@@ -235,7 +237,10 @@ def _figures(found: Nucleus) -> list[tuple[str, str]]:
         (_("tokens kept"), _("{kept:,} of {size:,}").format(kept=found.kept, size=size)),
         (_("their mass"), percent(found.mass(found.kept))),
         (_("the last that stays"), found.context.label_at(last)),
-        (_("mass before and with it"), f"{percent(float(found.before[last]))}, {percent(float(found.after[last]))}"),
+        (
+            _("mass before and with it"),
+            f"{percent(float(found.before[last]))}, {percent(float(found.after[last]))}",
+        ),
         (_("cumsum \u2264 p would keep"), f"{found.wrong:,}, {percent(found.mass(found.wrong))}"),
     ]
 

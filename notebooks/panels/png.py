@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from functools import cache
 
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
@@ -37,11 +38,15 @@ def png(scene: Scene) -> bytes:
 def _palette_png(picture: Bitmap.Image) -> bytes:
     """The data colours exactly, the rest (edges, heat maps) by what covers the picture's colours best."""
     picture = picture.convert("RGB")
-    exact = [value for role in PRINTED.values() for value in bytes.fromhex(role[1:])]
-    free = COLOURS - len(PRINTED)
-    found = picture.quantize(free, Bitmap.Quantize.MAXCOVERAGE).getpalette()[: 3 * free]
+    exact = np.array([list(bytes.fromhex(colour[1:])) for colour in PRINTED.values()])
+    free = COLOURS - len(exact)
+    found = np.array(picture.quantize(free, Bitmap.Quantize.MAXCOVERAGE).getpalette()[: 3 * free]).reshape(
+        -1, 3
+    )
+    # Pillow looks for a near colour only roughly, so a twin of an exact one would be taken for it.
+    distinct = found[np.abs(found[:, None] - exact).max(axis=-1).min(axis=-1) > 8]
     palette = Bitmap.new("P", (1, 1))
-    palette.putpalette(exact + found)
+    palette.putpalette(np.concatenate([exact, distinct]).flatten().tolist())
     buffer = io.BytesIO()
     picture.quantize(palette=palette, dither=Bitmap.Dither.NONE).save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
@@ -62,16 +67,13 @@ def _draw(axes, mark: Mark, layer: int) -> None:
 
 def _rectangle(mark: Rect, layer: int) -> Rectangle:
     fill, edge = PRINTED.get(mark.fill, "none"), PRINTED.get(mark.stroke, "none")
-    style = DASHES if mark.dashed else "solid"
-    return Rectangle(
-        (mark.x, mark.y),
-        mark.width,
-        mark.height,
-        facecolor=fill,
-        edgecolor=edge,
-        linestyle=style,
-        zorder=layer,
-    )
+    look = {
+        "facecolor": fill,
+        "edgecolor": edge,
+        "linewidth": mark.line if mark.stroke else 0,
+        "zorder": layer,
+    }
+    return Rectangle((mark.x, mark.y), mark.width, mark.height, **look)
 
 
 def _line(mark: Line | Polyline, layer: int) -> Line2D:

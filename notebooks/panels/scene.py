@@ -18,7 +18,7 @@ class Rect:
     height: float
     fill: str | None = None
     stroke: str | None = None
-    dashed: bool = False
+    line: float = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def _element(mark: Mark) -> str:
 def _rect(mark: Rect) -> str:
     box = _attributes(x=mark.x, y=mark.y, width=mark.width, height=mark.height)
     fill = css(mark.fill) if mark.fill else "none"
-    return f'<rect{box} fill="{fill}"{_stroke(mark.stroke, 1, mark.dashed)}/>'
+    return f'<rect{box} fill="{fill}"{_stroke(mark.stroke, mark.line)}/>'
 
 
 def _line(mark: Line) -> str:
@@ -89,7 +89,7 @@ def _attributes(**numbers: float) -> str:
     return "".join(f' {name.replace("_", "-")}="{_num(value)}"' for name, value in numbers.items())
 
 
-def _stroke(role: str | None, width: float, dashed: bool) -> str:
+def _stroke(role: str | None, width: float, dashed: bool = False) -> str:
     if role is None:
         return ""
     return _attributes_of_stroke(css(role), width) + (' stroke-dasharray="5 4"' if dashed else "")

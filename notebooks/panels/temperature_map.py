@@ -9,7 +9,13 @@ from dataclasses import dataclass, replace
 from llm_gen.text import _
 from notebooks.panels.chart import WIDTH, Plot, heading
 from notebooks.panels.context import Context, entropy_bits
-from notebooks.panels.controls import context_picker, height_picker, pick_contexts, temperature_slider, top_p_slider
+from notebooks.panels.controls import (
+    context_picker,
+    height_picker,
+    pick_contexts,
+    temperature_slider,
+    top_p_slider,
+)
 from notebooks.panels.panel import Panel
 from notebooks.panels.reshaping import reshaped
 from notebooks.panels.scene import Line, Mark, Polyline, Rect, Scene, Text
@@ -72,11 +78,15 @@ def _at(context: Context, tau: float, p: float) -> Cursor:
     shape = reshaped(context, tau, p=p)
     shares = shape.heated[: len(STROKES)].tolist()
     others = len(context.labels) - len(shares)
-    return Cursor(tau, p, context.top_labels(len(shares)), shares, others, entropy_bits(shape.heated), shape.kept)
+    return Cursor(
+        tau, p, context.top_labels(len(shares)), shares, others, entropy_bits(shape.heated), shape.kept
+    )
 
 
 def _summary(cursor: Cursor) -> str:
-    top = ", ".join(f"{label} {percent(share)}" for label, share in list(zip(cursor.labels, cursor.shares))[:3])
+    top = ", ".join(
+        f"{label} {percent(share)}" for label, share in list(zip(cursor.labels, cursor.shares))[:3]
+    )
     words = _("tau={tau}: {top}; entropy {bits} bits; p={p} keeps {kept}")
     tau, bits, kept = f"{cursor.tau:.2f}", fixed(cursor.bits, 2), token_count(cursor.kept)
     return words.format(tau=tau, top=top, bits=bits, p=f"{cursor.p:.2f}", kept=kept)
@@ -89,11 +99,15 @@ def _picture(context: Context, cursor: Cursor, main: Plot, summary: str) -> Scen
     scene = Scene(WIDTH, 502, f"{context.prompt or context.name}: {summary}")
     scene.add(*heading(context, WIDTH), *main.axis(gap=28), *_temperatures())
     scene.add(*_curves(table.shares.T.tolist(), cursor.others, main), *_limits(context, cursor.others, main))
-    scene.add(*_strip(ENTROPY, _("entropy in bits"), fixed(most_bits, 1), [bits / most_bits for bits in table.bits]))
+    scene.add(
+        *_strip(ENTROPY, _("entropy in bits"), fixed(most_bits, 1), [bits / most_bits for bits in table.bits])
+    )
     name = _("tokens in the nucleus at top-p {p}, logarithmic").format(p=f"{cursor.p:.2f}")
     scene.add(*_strip(NUCLEUS, name, f"{size:,}", sizes, steps=size <= 30))
     scene.add(*_cursor(cursor), *_list(cursor))
-    scene.add(Text(LIST_LEFT, ENTROPY.top + 36, _("{bits} bits").format(bits=fixed(cursor.bits, 2)), 17, bold=True))
+    scene.add(
+        Text(LIST_LEFT, ENTROPY.top + 36, _("{bits} bits").format(bits=fixed(cursor.bits, 2)), 17, bold=True)
+    )
     scene.add(Text(LIST_LEFT, NUCLEUS.top + 36, token_count(cursor.kept), 17, bold=True))
     return scene
 
@@ -111,7 +125,9 @@ def _curves(shares: Sequence[Sequence[float]], others: int, plot: Plot) -> Itera
         yield _curve(curve, stroke, plot)
 
 
-def _curve(shares: Sequence[float], stroke: tuple[str, bool, float], plot: Plot, steps: bool = False) -> Polyline:
+def _curve(
+    shares: Sequence[float], stroke: tuple[str, bool, float], plot: Plot, steps: bool = False
+) -> Polyline:
     colour, dashed, width = stroke
     points = [(_x(tau), plot.y(max(share, 0))) for tau, share in zip(TAUS, shares)]
     if steps:
@@ -124,7 +140,10 @@ def _limits(context: Context, others: int, plot: Plot) -> Iterator[Mark]:
     """Where the curves end: all mass on the likeliest tokens, shared by ties; and the same for every token."""
     possible = int((context.own > 0).sum())
     tied = int((context.ranked == context.ranked[0]).sum())
-    for x, winners, name in ((MAIN.left - 14, tied, "\u2192 0"), (MAIN.right + 14, possible, "\u2192 \u221e")):
+    for x, winners, name in (
+        (MAIN.left - 14, tied, "\u2192 0"),
+        (MAIN.right + 14, possible, "\u2192 \u221e"),
+    ):
         yield Text(x, MAIN.bottom + 18, name, 11, "muted", "middle")
         if others:
             yield _dot(x, plot.y(max(winners - len(STROKES), 0) / winners), "grey")

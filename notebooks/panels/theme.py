@@ -10,7 +10,8 @@ DATA = {
     "green": "#009E73",
     "purple": "#CC79A7",
 }
-PRINTED = {"ink": "#212121", "paper": "#FFFFFF", "muted": "#616161", "rule": "#DEDEDE", **DATA}
+FIXED = {**DATA, "white": "#FFFFFF"}
+PRINTED = {"ink": "#212121", "muted": "#616161", "rule": "#DEDEDE", **FIXED}
 
 # JupyterLab and Notebook define the first variable, VS Code the second; elsewhere the last value holds.
 VARIABLES = (
@@ -25,5 +26,5 @@ MONO = "var(--jp-code-font-family,ui-monospace,monospace)"
 
 
 def css(role: str) -> str:
-    """The CSS colour of a role; raises KeyError for a role that does not exist."""
-    return DATA.get(role) or f"var(--{role})" if role in PRINTED else PRINTED[role]
+    """The CSS colour of a role."""
+    return FIXED[role] if role in FIXED else f"var(--{role})"
