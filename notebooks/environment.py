@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 OWN = ROOT / ".venv"
 UNFINISHED = OWN / "unfinished"  # Exists while packages are being written, so that an interruption shows.
 
-TORCH = "2.13.0"
+TORCH = "2.13.0" if sys.version_info < (3, 15) else "2.15.0"  # 2.13 has no build for Python 3.15.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 # The words come from the package's catalog, but importing the package would need PyTorch.
@@ -34,15 +34,16 @@ OFFLINE = (
     r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProtocolError|ProxyError|SSLError|"
     r"Max retries|timed out|Connection (aborted|broken|refused|reset)|Could not fetch URL|HTTP error 5"
 )
+NO_BUILD = r"No matching distribution|ResolutionImpossible"
 FAILURES = {
     r"No space left|Errno 28|not enough space": _("The disk is full: free some space and run the same command again."),
     r"Permission denied|Read-only file system|Access is denied": _(
         "The folder {root} cannot be written to: copy the course to a folder of your own and run it there."
     ),
     OFFLINE: _("The packages could not be fetched: connect to the network, or tell pip your proxy, and run it again."),
-    r"No matching distribution|ResolutionImpossible": _(
+    NO_BUILD: _(
         "A package that the course needs has no build for Python {python} on {machine}: use another Python "
-        "(3.10 to 3.14), or conda with environment.yml."
+        "(3.10 to 3.15), or conda with environment.yml."
     ),
 }
 
@@ -168,7 +169,6 @@ def install(extras: tuple[str, ...]) -> None:
     """Bring .venv, whose Python runs this, to what pyproject.toml asks for."""
     if UNFINISHED.exists():  # A Python cannot delete the environment that it runs from.
         raise Trouble(_("The last installation was interrupted: leave .venv (deactivate) and run the command again."))
-    need_space(2)
     say(_("Installing the course in .venv: a few minutes the first time."))
     if importlib.util.find_spec("pip") is None:
         subprocess.run([sys.executable, "-m", "ensurepip"], check=False)
@@ -184,26 +184,26 @@ def install_torch() -> None:
     """PyTorch before all else: what comes later finds it there and fetches no other build."""
     if not unmet(["torch>=2.5"]):
         return
+    need_space(2)
     for arguments in torch_sources():
         worked, output = pip(*arguments)
         if worked:
             return
-        if "--index-url" not in arguments and re.search(OFFLINE, output):
+        unreachable = re.search(OFFLINE, output) and "--index-url" not in arguments
+        if unreachable or not re.search(NO_BUILD, output):  # Then another build would fail as well.
             break
     raise Trouble(explain(output))
 
 
 def torch_sources() -> Iterator[list[str]]:
-    """Arguments for pip, best first: the pinned build, then any; for the CPU where there is no NVIDIA GPU."""
-    pinned, any_build = f"torch=={TORCH}", "torch>=2.5"
+    """Arguments for pip, best first. On Linux without an NVIDIA GPU a CPU build is looked for in two places."""
     if sys.platform == "linux" and not has_nvidia_gpu():
-        yield [pinned + "+cpu"]
-        yield ["--index-url", TORCH_CPU_INDEX, pinned]
-        yield ["--index-url", TORCH_CPU_INDEX, any_build]
+        yield [f"torch=={TORCH}+cpu"]
+        yield [f"torch=={TORCH}+cpu", "--index-url", TORCH_CPU_INDEX]
         need_space(8)
         say(_("No CPU build of PyTorch could be had: the CUDA build follows, 3 GB to fetch and 6 GB on disk."))
-    yield [pinned]
-    yield [any_build]
+    yield [f"torch=={TORCH}"]
+    yield ["torch>=2.5"]
 
 
 def has_nvidia_gpu() -> bool:
@@ -215,7 +215,8 @@ def has_nvidia_gpu() -> bool:
 
 def pip(*arguments: str) -> tuple[bool, str]:
     """Run `pip install` here and show how it goes; returns whether it worked, and all that pip said."""
-    command = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", *arguments]
+    quiet = ["--no-input", "--disable-pip-version-check", "--progress-bar=off"]
+    command = [sys.executable, "-m", "pip", "install", *quiet, *arguments]
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen(command, cwd=ROOT, encoding="utf-8", errors="replace", **streams)
     lines = [" ".join(arguments)]
