@@ -46,6 +46,15 @@ check_everywhere = Check(
     tolerance=1e-3,
 )
 not_checked = "speed"
+equivalent = {
+    "for _ in range(40): -> for _ in range(41):": "one digit more than needed",
+    "for _ in range(40): -> for _ in range(39):": "one digit fewer is still enough",
+    "if entropy_in_bits(logits, middle) < bits: -> if entropy_in_bits(logits, middle) <= bits:": (
+        "exactly equal means that the answer is found: both halves hold it"
+    ),
+    "probs = torch.softmax(logits.double() / temperature, dim=-1) -> "
+    "probs = torch.softmax(logits.double() / temperature, dim=0)": "a vector has one axis",
+}
 
 
 def search(logits: Tensor, wanted: float, entropy, low: float = LOW, high: float = HIGH, steps: int = 40) -> float:

@@ -31,6 +31,10 @@ check_everywhere = Check(
     ],
 )
 not_checked = "speed, half precision, logits instead of probabilities"
+equivalent = {
+    "ranked, order = probs.sort(dim=-1, descending=True, stable=True) -> "
+    "ranked, order = probs.sort(dim=-1, descending=True, stable=False)": "on the CPU torch sorts stably either way",
+}
 
 
 def ranked_and_kept(probs: Tensor, keep) -> Tensor:

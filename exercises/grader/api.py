@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import os
+import re
 from typing import Any
 
 from exercises.grader import progress as memory
@@ -13,8 +14,9 @@ from exercises.grader.answers import Answer, Given, from_file
 from exercises.grader.card import OPEN, Card, Row
 from exercises.grader.catalog import FOLDER, Exercise, all_exercises, find
 from exercises.grader.judge import judge
+from exercises.grader.mutate import reference_functions
 from exercises.grader.verdict import Verdict
-from exercises.grader.wording import verdict_card
+from exercises.grader.wording import show, verdict_card
 from llm_gen.text import _
 
 FROM_FILE = object()
@@ -70,7 +72,8 @@ def solution_card(exercise: Exercise) -> Card:
     if policy == AFTER_ATTEMPT and not memory.attempted(exercise.name):
         text = _("Try first: the solution is shown after one attempt.")
         return Card(_("{name}: not attempted").format(name=exercise.short), [Row(_("Solution"), text)])
-    rows = [Row(_("Why"), inspect.getdoc(exercise.page) or ""), Row(_("Answer"), reference_source(exercise), code=True)]
+    reasons = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(exercise.page) or "")  # lines of one paragraph joined
+    rows = [Row(_("Why"), reasons), Row(_("Answer"), reference_source(exercise), code=True)]
     return Card(_("{name}: solution").format(name=exercise.short), rows, longest=200)
 
 
@@ -86,17 +89,9 @@ def solution_policy() -> str:
 def reference_source(exercise: Exercise) -> str:
     """The reference with the helpers of its page that it uses; for a value, the value."""
     if not exercise.is_code:
-        from exercises.grader.wording import show
-
         return show(exercise.checks[0].value)
     source = inspect.getsource(exercise.page)
-    functions = {node.name: node for node in ast.parse(source).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    needed = [exercise.answer_name]
-    for name in needed:
-        used = {node.id for node in ast.walk(functions[name]) if isinstance(node, ast.Name)}
-        needed += [other for other in functions if other in used and other not in needed]
-    segments = [ast.get_source_segment(source, functions[name]) or "" for name in functions if name in needed]
-    return "\n\n".join(segments)
+    return "\n\n".join(ast.get_source_segment(source, node) or "" for node in reference_functions(exercise))
 
 
 def progress() -> None:

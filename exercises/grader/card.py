@@ -6,6 +6,7 @@ import html
 import sys
 import textwrap
 from dataclasses import dataclass, field
+from typing import TextIO
 
 GOOD, BAD, OPEN = "good", "bad", "open"
 SIGNS = {GOOD: "\N{CHECK MARK}", BAD: "\N{BALLOT X}", OPEN: "\N{WHITE CIRCLE}"}
@@ -60,8 +61,14 @@ class Card:
         if ipython is not None and ipython.get_ipython() is not None:
             ipython.display.display(self)
         else:
-            encoding = sys.stdout.encoding or "utf-8"
-            print(self.text.encode(encoding, errors="replace").decode(encoding))
+            print_text(self.text)
+
+
+def print_text(text: str, stream: TextIO | None = None) -> None:
+    """Print; a terminal that cannot show a sign shows a question mark."""
+    stream = stream or sys.stdout
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    print(text.encode(encoding, errors="replace").decode(encoding), file=stream)
 
 
 def _text_lines(row: Row) -> list[str]:
