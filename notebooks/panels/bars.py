@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from llm_gen.text import _
-from notebooks.panels.chart import Plot, column_labels, cross
+from notebooks.panels.chart import Plot, column_labels, cross, others_label
 from notebooks.panels.context import Context
 from notebooks.panels.reshaping import Reshaped, Tally
 from notebooks.panels.scene import Line, Mark, Text
@@ -131,5 +131,4 @@ def draw_labels(columns: Sequence[Column], y: float) -> Iterator[Mark]:
     yield from column_labels(tokens, y, columns[0].room)
     for column in columns:
         if column.others:
-            yield Text(column.x, y + 13, f"{column.others:,}", 12, anchor="middle", bold=True)
-            yield Text(column.x, y + 28, _("other tokens"), 11, "muted", "middle")
+            yield from others_label(column.x, y, column.others)

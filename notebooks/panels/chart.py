@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from llm_gen.text import _
 from notebooks.panels.context import Context, visible_prompt
 from notebooks.panels.scene import Line, Mark, Rect, Scene, Text, beside
 from notebooks.panels.words import shortened
@@ -53,6 +54,11 @@ class Plot:
             marks.append(Line(self.left, y, self.right, y))
             marks.append(Text(self.left - gap, y + 4, f"{share * 100:g}%", 11, "muted", "end"))
         return marks
+
+
+def new_scene(context: Context, height: float, summary: str) -> Scene:
+    """An empty picture of a panel; read aloud it says the context and the summary line."""
+    return Scene(WIDTH, height, f"{visible_prompt(context.prompt) or context.name}: {summary}")
 
 
 def heading(context: Context, width: float = WIDTH, size: float = 15) -> list[Mark]:
@@ -124,6 +130,14 @@ def cross(x: float, y: float, arm: float = 3.5) -> list[Mark]:
 
 def cross_key(x: float, y: float) -> list[Mark]:
     return cross(x + 12, y - 4)
+
+
+def others_label(x: float, y: float, others: int) -> list[Mark]:
+    """How many tokens the last, wide column stands for."""
+    return [
+        Text(x, y + 13, f"{others:,}", 12, anchor="middle", bold=True),
+        Text(x, y + 28, _("other tokens"), 11, "muted", "middle"),
+    ]
 
 
 def column_labels(labels: Sequence[tuple[float, str]], y: float, room: float) -> list[Mark]:

@@ -12,6 +12,7 @@ from llm_gen.checks import check_integer, check_real
 from llm_gen.text import _
 from notebooks.panels.context import Context, stored_contexts
 from notebooks.panels.reshaping import GREEDY
+from notebooks.panels.words import two_decimals
 
 STYLE = {"description_width": "initial"}
 DEFAULT_CONTEXTS = ("story", "night", "animal")
@@ -122,7 +123,7 @@ class Draws(widgets.HBox):
 def temperature_slider(value: float | str = 1.0, *, greedy: bool = True) -> Stops:
     stops = [round(0.05 * i, 2) for i in range(2, 61)]
     word = GREEDY if greedy else None
-    return Stops("tau", _("temperature τ"), stops, value, write="{:.2f}".format, word=word, width=350)
+    return Stops("tau", _("temperature τ"), stops, value, write=two_decimals, word=word, width=350)
 
 
 def top_k_slider(vocab_size: int, value: int = 0, name: str = "k") -> Stops:
@@ -133,12 +134,12 @@ def top_k_slider(vocab_size: int, value: int = 0, name: str = "k") -> Stops:
 
 def share_slider(name: str, description: str, value: float = 1.0, least: float = 0.01) -> Stops:
     stops = [i / 100 for i in range(round(least * 100), 101)]
-    return Stops(name, description, stops, value, write=_write_share)
+    return Stops(name, description, stops, value, write=two_decimals)
 
 
 def dart_slider(value: float) -> Stops:
     stops = [*(i / 100 for i in range(100)), 0.999]
-    return Stops("u", _("dart u"), stops, value, write=_write_share)
+    return Stops("u", _("dart u"), stops, value, write=two_decimals)
 
 
 def top_p_slider(value: float = 1.0, name: str = "p") -> Stops:
@@ -168,13 +169,14 @@ def pick_contexts(contexts: Sequence[Context]) -> dict[str, Context]:
     return named
 
 
+def with_context(summary: str, name: str, contexts: dict[str, Context]) -> str:
+    """The summary line, with the name of the context where there are several."""
+    return summary if len(contexts) == 1 else f"{name}, {summary}"
+
+
 def largest_vocabulary(contexts: dict[str, Context]) -> int:
     return max(len(context.labels) for context in contexts.values())
 
 
 def _write_top_k(k: float) -> str:
     return _("off") if k == 0 else f"{k:,.0f}"
-
-
-def _write_share(share: float) -> str:
-    return f"{share:.2f}" if round(share, 2) == share else f"{share:g}"

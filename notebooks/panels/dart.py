@@ -9,13 +9,19 @@ from functools import lru_cache
 import torch
 
 from llm_gen.text import _
-from notebooks.panels.chart import WIDTH, figures, heading
+from notebooks.panels.chart import WIDTH, figures, heading, new_scene
 from notebooks.panels.context import Context
-from notebooks.panels.controls import context_picker, dart_slider, pick_contexts, temperature_slider
+from notebooks.panels.controls import (
+    context_picker,
+    dart_slider,
+    pick_contexts,
+    temperature_slider,
+    with_context,
+)
 from notebooks.panels.panel import Panel
 from notebooks.panels.reshaping import reshaped, tally
 from notebooks.panels.scene import Line, Mark, Polyline, Rect, Scene, Text
-from notebooks.panels.words import fixed, percent
+from notebooks.panels.words import fixed, percent, two_decimals
 
 COLDEST, HOTTEST, STEPS = 0.1, 3.0, 117
 TAUS = tuple(COLDEST + (HOTTEST - COLDEST) * step / (STEPS - 1) for step in range(STEPS))
@@ -39,7 +45,7 @@ def dart(*contexts: Context, u: float = 0.5, tau: float = 1.0) -> Panel:
 
     def draw(u, tau, context) -> tuple[Scene, str]:
         throw = _throw(named[context], u, tau)
-        summary = ", ".join([context] * (len(named) > 1) + [_summary(throw)])
+        summary = with_context(_summary(throw), context, named)
         return _picture(named[context], throw, summary), summary
 
     return Panel(draw, controls)
@@ -102,7 +108,7 @@ def _summary(throw: Throw) -> str:
     words = _("u={u} tau={tau}: hits {label}, piece {start} to {end}, share {share}")
     summary = words.format(
         u=f"{throw.u:g}",
-        tau=f"{throw.tau:.2f}",
+        tau=two_decimals(throw.tau),
         label=throw.label,
         start=fixed(throw.start, 3),
         end=fixed(throw.end, 3),
@@ -118,14 +124,14 @@ def _next_flip(throw: Throw) -> float | None:
 
 
 def _picture(context: Context, throw: Throw, summary: str) -> Scene:
-    scene = Scene(WIDTH, MAP_TOP + MAP_HEIGHT + 34, f"{context.prompt or context.name}: {summary}")
+    scene = new_scene(context, MAP_TOP + MAP_HEIGHT + 34, summary)
     scene.add(*heading(context, WIDTH), *figures(_figures(throw), 36, (170, 190, 210, 170, 200)))
     own = context.own[:MOST_PIECES].cumsum(dim=-1).tolist()
     scene.add(*_ruler("\u03c4 = 1", own, MODEL_TOP, 12, ["grey"] * len(own)))
     fills = ["green" if rank == throw.rank else "blue" for rank in range(len(throw.edges))]
     scene.add(
         *_ruler(
-            f"\u03c4 = {throw.tau:.2f}",
+            f"\u03c4 = {two_decimals(throw.tau)}",
             throw.edges,
             RULER_TOP,
             36,

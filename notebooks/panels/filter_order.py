@@ -10,7 +10,7 @@ from torch import Tensor
 
 from llm_gen.sampling import filter_logits
 from llm_gen.text import _
-from notebooks.panels.chart import WIDTH, box_key, cross, cross_key, heading, legend
+from notebooks.panels.chart import WIDTH, box_key, cross, cross_key, heading, legend, new_scene
 from notebooks.panels.context import Context
 from notebooks.panels.controls import (
     Choice,
@@ -20,10 +20,11 @@ from notebooks.panels.controls import (
     temperature_slider,
     top_k_slider,
     top_p_slider,
+    with_context,
 )
 from notebooks.panels.panel import Panel
 from notebooks.panels.scene import Line, Mark, Rect, Scene, Text
-from notebooks.panels.words import percent, shortened, token_count
+from notebooks.panels.words import percent, shortened, token_count, two_decimals
 
 FILTERS = ("temperature", "top-k", "top-p")
 ORDERS = tuple(f"{first}, {then}" for first in FILTERS for then in FILTERS if first != then)
@@ -53,7 +54,7 @@ def filter_order(
     def draw(tau, k, p, context, order) -> tuple[Scene, str]:
         first, then = (_filter(name, tau, k, p) for name in order.split(", "))
         stages = run_both_ways(named[context], first, then)
-        summary = ", ".join([context] * (len(named) > 1) + [_summary(first, then, stages)])
+        summary = with_context(_summary(first, then, stages), context, named)
         return _picture(named[context], stages, summary), summary
 
     return Panel(draw, controls)
@@ -78,10 +79,10 @@ class Stage:
 
 def _filter(name: str, tau: float, k: int, p: float) -> Filter:
     if name == "temperature":
-        return Filter(f"{name} {tau:.2f}", lambda logits: filter_logits(logits, temperature=tau))
+        return Filter(f"{name} {two_decimals(tau)}", lambda logits: filter_logits(logits, temperature=tau))
     if name == "top-k":
         return Filter(f"{name} {k or _('off')}", lambda logits: filter_logits(logits, top_k=k or None))
-    return Filter(f"{name} {p:.2f}", lambda logits: filter_logits(logits, top_p=p))
+    return Filter(f"{name} {two_decimals(p)}", lambda logits: filter_logits(logits, top_p=p))
 
 
 def run_both_ways(context: Context, first: Filter, then: Filter) -> list[Stage]:
@@ -117,7 +118,7 @@ def _picture(context: Context, stages: Sequence[Stage], summary: str) -> Scene:
     shown = min(MOST_ROWS, len(context.labels))
     others = len(context.labels) - shown
     rows = shown + (others > 0)
-    scene = Scene(WIDTH, TOP + ROW * rows + 34, f"{context.prompt or context.name}: {summary}")
+    scene = new_scene(context, TOP + ROW * rows + 34, summary)
     keys = [
         (_("the model's own"), box_key("grey")),
         (_("what is left"), box_key("blue")),

@@ -4,6 +4,8 @@ A slider's handle has no name, and Notebook 7 takes its arrow keys away unless t
 them. A script put into the page by a widget does not run, but the error handler of an image does.
 """
 
+from notebooks.panels.theme import DATA, INK, PAPER
+
 _SCRIPT = """
 const panel = this.closest('.llm-panel');
 const mend = () => panel.querySelectorAll('.widget-slider, .jupyter-widget-slider').forEach(slider => {
@@ -22,8 +24,4 @@ mend();
 
 NAMES_AND_KEYS = f'<img src="data:," alt="" hidden onerror="{" ".join(_SCRIPT.split())}">'
 
-ALERT_STYLE = (
-    "padding:12px 16px;border-left:4px solid #D55E00;"
-    "color:var(--jp-content-font-color1,var(--vscode-editor-foreground,#212121));"
-    "background:var(--jp-layout-color0,var(--vscode-editor-background,#fff))"
-)
+ALERT_STYLE = f"padding:12px 16px;border-left:4px solid {DATA['orange']};color:{INK};background:{PAPER}"

@@ -18,6 +18,7 @@ from notebooks.panels.chart import (
     heading,
     legend,
     line_key,
+    new_scene,
     row_of_stills,
 )
 from notebooks.panels.context import Context
@@ -31,6 +32,7 @@ from notebooks.panels.controls import (
     temperature_slider,
     top_k_slider,
     top_p_slider,
+    with_context,
 )
 from notebooks.panels.panel import Panel
 from notebooks.panels.reshaping import Reshaped, Tally, reshaped, setting, tally
@@ -69,9 +71,7 @@ def reshape(
         chosen = named[context]
         shape = reshaped(chosen, tau, k, p)
         drawn = tally(shape.sampled, uniforms[:draws]) if draws else None
-        summary = ", ".join(
-            [context] * (len(named) > 1) + [_summary(chosen, shape, setting(tau, k, p), drawn)]
-        )
+        summary = with_context(_summary(chosen, shape, setting(tau, k, p), drawn), context, named)
         return _picture(chosen, shape, drawn, height == "log", summary), summary
 
     def still() -> Scene:
@@ -84,9 +84,8 @@ def reshape(
 def _picture(context: Context, shape: Reshaped, drawn: Tally | None, log: bool, summary: str) -> Scene:
     plot = Plot(60, 98, WIDTH - 60, 232, log)
     columns = bars.make_columns(context, shape, drawn, plot, shown=30, rest=116)
-    scene = Scene(WIDTH, 436, f"{context.prompt or context.name}: {summary}")
-    keys = _keys(drawn is not None)
-    scene.add(*heading(context, 460), *legend(keys, WIDTH, 14))
+    scene = new_scene(context, 436, summary)
+    scene.add(*heading(context, 460), *legend(_keys(drawn is not None), WIDTH, 14))
     scene.add(*figures(_figures(context, shape, drawn), 36, (190, 130, 130, 230, 200)))
     scene.add(*plot.axis(), *bars.draw_bars(columns, plot), *bars.draw_cut(columns, shape.cause, plot))
     scene.add(*bars.draw_numbers(columns, plot), *bars.draw_labels(columns, plot.bottom + 38))

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from llm_gen.sampling import filter_logits, scale_by_temperature, top_k_mask
 from notebooks.panels.context import Context, entropy_bits
+from notebooks.panels.words import two_decimals
 
 GREEDY = "greedy"
 
@@ -71,13 +72,13 @@ def setting(tau: float | str, k: int, p: float) -> str:
     """A setting in one line: `tau=0.80 k=20 p=0.90`."""
     if tau == GREEDY:
         return GREEDY
-    return f"tau={tau:.2f} k={k or 'off'} p={p:.2f}"
+    return f"tau={two_decimals(tau)} k={k or 'off'} p={two_decimals(p)}"
 
 
 def _cause(tau: float | str, k: int, p: float, kept: int) -> str:
     if tau == GREEDY:
         return GREEDY
-    return f"top-k = {k}" if kept == k else f"top-p = {p:.2f}"
+    return f"top-k = {k}" if kept == k else f"top-p = {two_decimals(p)}"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image as Bitmap
 
 from notebooks.panels.scene import MARGIN, Image, Line, Mark, Polyline, Rect, Scene, Text
-from notebooks.panels.theme import MONO, SANS, VARIABLES, css
+from notebooks.panels.theme import CSS, MONO, SANS, VARIABLES
 
 CIVIDIS = (matplotlib.colormaps["cividis"](np.arange(256))[:, :3] * 255).astype(np.uint8)
 
@@ -44,7 +44,7 @@ def _element(mark: Mark) -> str:
 
 def _rect(mark: Rect) -> str:
     box = _attributes(x=mark.x, y=mark.y, width=mark.width, height=mark.height)
-    fill = css(mark.fill) if mark.fill else "none"
+    fill = CSS[mark.fill] if mark.fill else "none"
     return f'<rect{box} fill="{fill}"{_stroke(mark.stroke, mark.line)}/>'
 
 
@@ -61,7 +61,7 @@ def _polyline(mark: Polyline) -> str:
 def _text(mark: Text) -> str:
     place = _attributes(x=mark.x, y=mark.y, font_size=mark.size)
     if mark.fill != "ink":
-        place += f' fill="{css(mark.fill)}"'
+        place += f' fill="{CSS[mark.fill]}"'
     if mark.anchor != "start":
         place += f' text-anchor="{mark.anchor}"'
     if mark.bold:
@@ -92,11 +92,8 @@ def _attributes(**numbers: float) -> str:
 def _stroke(role: str | None, width: float, dashed: bool = False) -> str:
     if role is None:
         return ""
-    return _attributes_of_stroke(css(role), width) + (' stroke-dasharray="5 4"' if dashed else "")
-
-
-def _attributes_of_stroke(colour: str, width: float) -> str:
-    return f' stroke="{colour}"' + (f' stroke-width="{_num(width)}"' if width != 1 else "")
+    thick = f' stroke-width="{_num(width)}"' if width != 1 else ""
+    return f' stroke="{CSS[role]}"{thick}' + (' stroke-dasharray="5 4"' if dashed else "")
 
 
 def _num(value: float) -> str:

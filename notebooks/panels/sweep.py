@@ -1,4 +1,4 @@
-"""One context at many temperatures at once, computed when the context is first shown, so that a slider only looks up."""
+"""One context at many temperatures, computed when it is first shown, so that a slider only looks up."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from llm_gen.text import _
-from notebooks.panels.chart import WIDTH, Plot, heading
+from notebooks.panels.chart import WIDTH, Plot, heading, new_scene
 from notebooks.panels.context import Context, entropy_bits
 from notebooks.panels.controls import (
     context_picker,
@@ -15,12 +15,13 @@ from notebooks.panels.controls import (
     pick_contexts,
     temperature_slider,
     top_p_slider,
+    with_context,
 )
 from notebooks.panels.panel import Panel
 from notebooks.panels.reshaping import reshaped
 from notebooks.panels.scene import Line, Mark, Polyline, Rect, Scene, Text
 from notebooks.panels.sweep import sweep
-from notebooks.panels.words import fixed, percent, shortened, token_count
+from notebooks.panels.words import fixed, percent, shortened, token_count, two_decimals
 
 COLDEST, HOTTEST, STEPS = 0.05, 20.0, 61
 TAUS = tuple(COLDEST * (HOTTEST / COLDEST) ** (step / (STEPS - 1)) for step in range(STEPS))
@@ -42,8 +43,8 @@ LIST_LEFT = MAIN.right + 72
 def temperature_map(*contexts: Context, tau: float = 1.0, p: float = 0.9, height: str = "linear") -> Panel:
     """The panel "Temperature map" on the given contexts, or on a medium, a sure and an unsure stored one.
 
-    Controls: tau (0.1 to 3, the place of the cursor), p (for the size of the nucleus), context (a name), height ("linear" or
-    "log").
+    Controls: tau (0.1 to 3, the place of the cursor), p (for the size of the nucleus), context (a name), height
+    ("linear" or "log").
     """
     named = pick_contexts(contexts)
     controls = {
@@ -55,7 +56,7 @@ def temperature_map(*contexts: Context, tau: float = 1.0, p: float = 0.9, height
 
     def draw(tau, p, context, height) -> tuple[Scene, str]:
         cursor = _at(named[context], tau, p)
-        summary = ", ".join([context] * (len(named) > 1) + [_summary(cursor)])
+        summary = with_context(_summary(cursor), context, named)
         return _picture(named[context], cursor, replace(MAIN, log=height == "log"), summary), summary
 
     return Panel(draw, controls)
@@ -88,21 +89,21 @@ def _summary(cursor: Cursor) -> str:
         f"{label} {percent(share)}" for label, share in list(zip(cursor.labels, cursor.shares))[:3]
     )
     words = _("tau={tau}: {top}; entropy {bits} bits; p={p} keeps {kept}")
-    tau, bits, kept = f"{cursor.tau:.2f}", fixed(cursor.bits, 2), token_count(cursor.kept)
-    return words.format(tau=tau, top=top, bits=bits, p=f"{cursor.p:.2f}", kept=kept)
+    tau, bits, kept = two_decimals(cursor.tau), fixed(cursor.bits, 2), token_count(cursor.kept)
+    return words.format(tau=tau, top=top, bits=bits, p=two_decimals(cursor.p), kept=kept)
 
 
 def _picture(context: Context, cursor: Cursor, main: Plot, summary: str) -> Scene:
     table, size = sweep(context, TAUS, len(STROKES)), len(context.labels)
     most_bits, most_kept = max(math.log2(size), 1), max(math.log(size), 1)
     sizes = [math.log(kept) / most_kept for kept in table.nucleus_sizes(cursor.p)]
-    scene = Scene(WIDTH, 502, f"{context.prompt or context.name}: {summary}")
+    scene = new_scene(context, 502, summary)
     scene.add(*heading(context, WIDTH), *main.axis(gap=28), *_temperatures())
     scene.add(*_curves(table.shares.T.tolist(), cursor.others, main), *_limits(context, cursor.others, main))
     scene.add(
         *_strip(ENTROPY, _("entropy in bits"), fixed(most_bits, 1), [bits / most_bits for bits in table.bits])
     )
-    name = _("tokens in the nucleus at top-p {p}, logarithmic").format(p=f"{cursor.p:.2f}")
+    name = _("tokens in the nucleus at top-p {p}, logarithmic").format(p=two_decimals(cursor.p))
     scene.add(*_strip(NUCLEUS, name, f"{size:,}", sizes, steps=size <= 30))
     scene.add(*_cursor(cursor), *_list(cursor))
     scene.add(
@@ -181,7 +182,7 @@ def _cursor(cursor: Cursor) -> Iterator[Mark]:
 
 def _list(cursor: Cursor) -> Iterator[Mark]:
     """What the curves are, with their shares at the cursor; the order is by rank and never changes."""
-    yield Text(LIST_LEFT, MAIN.top + 4, f"\u03c4 = {cursor.tau:.2f}", 17, bold=True)
+    yield Text(LIST_LEFT, MAIN.top + 4, f"\u03c4 = {two_decimals(cursor.tau)}", 17, bold=True)
     rows = [(label, share, stroke) for label, share, stroke in zip(cursor.labels, cursor.shares, STROKES)]
     if cursor.others:
         rest = max(1 - sum(cursor.shares), 0)

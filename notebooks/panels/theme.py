@@ -10,21 +10,18 @@ DATA = {
     "green": "#009E73",
     "purple": "#CC79A7",
 }
-FIXED = {**DATA, "white": "#FFFFFF"}
-PRINTED = {"ink": "#212121", "muted": "#616161", "rule": "#DEDEDE", **FIXED}
+# "white" is for words on a data colour, in both themes.
+PRINTED = {"ink": "#212121", "muted": "#616161", "rule": "#DEDEDE", "white": "#FFFFFF", **DATA}
+CSS = {**PRINTED, "ink": "var(--ink)", "muted": "var(--muted)", "rule": "var(--rule)"}
 
 # JupyterLab and Notebook define the first variable, VS Code the second; elsewhere the last value holds.
+INK = "var(--jp-content-font-color1,var(--vscode-editor-foreground,#212121))"
+PAPER = "var(--jp-layout-color0,var(--vscode-editor-background,#fff))"
 VARIABLES = (
-    "--ink:var(--jp-content-font-color1,var(--vscode-editor-foreground,#212121));"
-    "--paper:var(--jp-layout-color0,var(--vscode-editor-background,#fff));"
+    f"--ink:{INK};--paper:{PAPER};"
     "--muted:color-mix(in srgb,var(--ink) 72%,var(--paper));"
     "--rule:color-mix(in srgb,var(--ink) 15%,var(--paper))"
 )
 
 SANS = "var(--jp-ui-font-family,system-ui,sans-serif)"
 MONO = "var(--jp-code-font-family,ui-monospace,monospace)"
-
-
-def css(role: str) -> str:
-    """The CSS colour of a role."""
-    return FIXED[role] if role in FIXED else f"var(--{role})"

@@ -13,6 +13,11 @@ def fixed(value: float, decimals: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+def two_decimals(value: float) -> str:
+    """A setting as it stands beside its slider: `0.80`, and `0.685` where two decimals would hide a part of it."""
+    return f"{value:.2f}" if round(value, 2) == value else f"{value:g}"
+
+
 def percent(share: float, decimals: int = 1) -> str:
     """A share in [0, 1] as `46.1%`; a positive share too small to show as `<0.1%`."""
     least = 10.0**-decimals
