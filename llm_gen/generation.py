@@ -29,7 +29,7 @@ from llm_gen.checks import (
 )
 from llm_gen.model import DecoderLM
 from llm_gen.sampling import check_generator, check_settings, validate_sampling_args
-from llm_gen.steps import Processor, Settings, Step, Warper
+from llm_gen.steps import Processor, Settings, Step
 
 
 def generate(
@@ -47,7 +47,7 @@ def generate(
     *,
     generator: Generator | Sequence[Generator] | None = None,
     processors: Sequence[Processor] = (),
-    warpers: Sequence[Warper] = (),
+    warpers: Sequence[Processor] = (),
     min_new_tokens: int = 0,
     max_time: float | None = None,
 ) -> Tensor:
@@ -60,9 +60,9 @@ def generate(
     first eos), and n is the step at which the last row ended. Past `model.max_seq_len` each step
     sees the last `max_seq_len` columns, at positions from 0.
 
-    processors: functions (ids (B, S), logits (B, V)) -> logits, applied in order before the temperature, to greedy
-    decoding too. warpers: functions logits -> logits, applied in order after top-p. min_new_tokens: no eos before.
-    max_time: seconds; the step in which they run out is the last.
+    processors: functions (ids (B, S), logits (B, V)) -> logits (B, V), applied in order before the temperature, to
+    greedy decoding too; ids is the text so far, with -1 for padding. warpers: the same, after top-p, for sampling only.
+    min_new_tokens: no eos before. max_time: seconds; the step in which they run out is the last.
 
     Gradients are off; the model's mode stays, with one UserWarning for dropout in train mode. x and the mask are not
     written to. Raises TypeError or ValueError, before the model runs, naming argument, rule and value.
@@ -92,7 +92,7 @@ def generate_steps(
     *,
     generator: Generator | Sequence[Generator] | None = None,
     processors: Sequence[Processor] = (),
-    warpers: Sequence[Warper] = (),
+    warpers: Sequence[Processor] = (),
     min_new_tokens: int = 0,
     max_time: float | None = None,
 ) -> Iterator[Step]:
@@ -139,8 +139,9 @@ def _steps(
     for written in range(budget):
         ids, cache = next_generation_input(x, cache, use_cache, model.max_seq_len)
         logits = predict(ids, None if mask is None else mask[:, -model.max_seq_len :], cache)
-        processed = settings.process(x, logits, written)
-        filtered, active = settings.filter(processed), ~finished
+        text = x if mask is None else x.masked_fill(~mask, -1)
+        processed = settings.process(text, logits, written)
+        filtered, active = settings.filter(text, processed), ~finished
         tokens = settings.choose(filtered, processed, active)
         finished = finished | settings.ends(tokens)
         yield Step(

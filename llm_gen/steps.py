@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -19,7 +19,6 @@ from llm_gen.checks import check_logits
 from llm_gen.sampling import apply_filters, draw, greedy_token, scale_by_temperature, to_float32
 
 Processor = Callable[[Tensor, Tensor], Tensor]
-Warper = Callable[[Tensor], Tensor]
 GREEDY = (1.0, 1, None)  # temperature, top_k, top_p: the distribution that greedy decoding draws from
 
 
@@ -35,7 +34,7 @@ class Settings:
     pad: int | None
     generator: Generator | Sequence[Generator] | None = field(default=None, repr=False)
     processors: tuple[Processor, ...] = ()
-    warpers: tuple[Warper, ...] = ()
+    warpers: tuple[Processor, ...] = ()
     min_new_tokens: int = 0
     max_time: float = math.inf
 
@@ -45,21 +44,16 @@ class Settings:
 
     def process(self, ids: Tensor, logits: Tensor, new_tokens: int) -> Tensor:
         """The model's logits (B, V) after the processors, in their order; `new_tokens` are already written."""
-        for processor in self.processors:
-            # Copies: a processor that writes into its arguments must not reach the text or the record.
-            logits = _checked_result(processor, processor(ids.clone(), logits.clone()), logits)
+        logits = _apply(self.processors, ids, logits)
         if new_tokens < self.min_new_tokens and self.eos:
             logits = check_logits(logits.index_fill(-1, torch.tensor(self.eos, device=logits.device), -torch.inf))
         return logits
 
-    def filter(self, logits: Tensor) -> Tensor | None:
+    def filter(self, ids: Tensor, processed: Tensor) -> Tensor | None:
         """Processed logits (B, V) after temperature, top-k, top-p and the warpers; None for greedy, which draws not."""
         if not self.do_sample:
             return None
-        logits = apply_filters(logits, self.temperature, self.top_k, self.top_p)
-        for warper in self.warpers:
-            logits = _checked_result(warper, warper(logits.clone()), logits)
-        return logits
+        return _apply(self.warpers, ids, apply_filters(processed, self.temperature, self.top_k, self.top_p))
 
     def choose(self, filtered: Tensor | None, processed: Tensor, active: Tensor) -> Tensor:
         """The next token of each active row (B,) and pad for the others: (B, V) -> (B, 1)."""
@@ -121,14 +115,24 @@ class Step:
         return log_probs.masked_fill(~self.active, 0.0)
 
 
-def _checked_result(function: Any, result: Any, before: Tensor) -> Tensor:
-    """What a processor or warper gave, refused with its name unless it is logits of the shape that went in."""
-    name = getattr(function, "__name__", type(function).__name__)
-    if not isinstance(result, Tensor) or result.shape != before.shape:
-        raise ValueError(
-            f"{name} must return logits of shape {tuple(before.shape)}, got {getattr(result, 'shape', result)}"
-        )
-    try:
-        return check_logits(result)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must return usable logits: {error}") from None
+def function_name(function: Any) -> str:
+    """What a processor is called in messages, arguments of functools.partial included."""
+    if isinstance(function, partial):
+        given = [*map(repr, function.args), *(f"{name}={value!r}" for name, value in function.keywords.items())]
+        return f"{function_name(function.func)}({', '.join(given)})"
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _apply(processors: Sequence[Processor], ids: Tensor, logits: Tensor) -> Tensor:
+    """The logits after each processor, refused with its name unless they are usable and of the same shape."""
+    for processor in processors:
+        # Copies: a processor that writes into its arguments must not reach the text or the record.
+        result = processor(ids.clone(), logits.clone())
+        rule = f"{function_name(processor)} must return usable logits of shape {tuple(logits.shape)}"
+        if not isinstance(result, Tensor) or result.shape != logits.shape:
+            raise ValueError(f"{rule}, got {getattr(result, 'shape', result)}")
+        try:
+            logits = check_logits(result)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{rule}: {error}") from None
+    return logits
