@@ -114,7 +114,9 @@ def fresh_tiny(family: str, max_len: int = 64, seed: int = 0, **more):
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.add_(0.35 * torch.randn(parameter.shape, generator=generator))
+            # Norms and biases stay near what they start from: a strong bias would write the same text for every prompt.
+            start, deviation = (parameter, 0.1) if parameter.ndim == 1 else (0.0, 0.35)
+            parameter.copy_(start + deviation * torch.randn(parameter.shape, generator=generator))
     return model
 
 

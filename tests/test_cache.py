@@ -137,7 +137,7 @@ def fed_by_hand(prompt_len, new_tokens, use_cache, max_seq_len):
 
 
 @given(st.integers(1, 12), st.integers(0, 12), st.booleans(), st.none() | st.integers(1, 14))
-@examples(300)
+@examples(150)
 def test_token_passes_is_what_a_run_feeds(prompt_len, new_tokens, use_cache, max_seq_len):
     total = token_passes(prompt_len, new_tokens, use_cache, max_seq_len)
     assert total == fed_by_hand(prompt_len, new_tokens, use_cache, max_seq_len or math.inf)
