@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN = ROOT / ".venv"
-UNFINISHED = OWN / "unfinished"  # Exists while packages are being written, so that an interruption shows.
+UNFINISHED = ROOT / ".venv-unfinished"  # Exists while .venv is being written, so that an interruption shows.
 
 TORCH = "2.13.0" if sys.version_info < (3, 15) else "2.15.0"  # 2.13 has no build for Python 3.15.
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -121,20 +121,21 @@ def own_python(missing: list[str]) -> Path:
     if sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ:
         say(_("The active environment lacks {names}: the course uses its own.").format(names=", ".join(missing)))
     python = OWN / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if OWN.exists() and (UNFINISHED.exists() or not starts(python)):
-        say(_("The environment in .venv is unfinished or broken: it is made anew."))
-        shutil.rmtree(OWN)
-    if not OWN.exists():
+    if UNFINISHED.exists() or not belongs(python):
         make_environment()
+        if not belongs(python):
+            raise Trouble(_("The Python in {folder} does not start: install Python anew.").format(folder=OWN))
     return python
 
 
-def starts(python: Path) -> bool:
-    """Whether this file is a Python that runs and is new enough."""
+def belongs(python: Path) -> bool:
+    """Whether this file is a Python that starts, is new enough, and takes .venv for its home."""
+    probe = "import sys; print(sys.version_info >= (3, 10) and sys.prefix)"
     try:
-        return subprocess.run([python, "-c", "import sys; sys.exit(sys.version_info < (3, 10))"]).returncode == 0
+        answer = subprocess.run([python, "-c", probe], capture_output=True, text=True, errors="replace").stdout
     except OSError:
         return False
+    return Path(answer.strip()).resolve() == OWN.resolve()
 
 
 def make_environment() -> None:
@@ -144,9 +145,11 @@ def make_environment() -> None:
               "sudo apt install python3-venv) and run the same command again.")
         )  # fmt: skip
     need_space(2)
-    say(_("Making an environment in {folder} ...").format(folder=OWN))
-    OWN.mkdir()
     UNFINISHED.touch()
+    if OWN.exists():
+        say(_("The environment in .venv is unfinished or broken: it is made anew."))
+        shutil.rmtree(OWN)
+    say(_("Making an environment in {folder} ...").format(folder=OWN))
     made = subprocess.run([sys.executable, "-m", "venv", OWN], capture_output=True, text=True, errors="replace")
     if made.returncode:
         raise Trouble(explain(made.stdout + made.stderr))
