@@ -58,7 +58,8 @@ class Exercise:
 
     @cached_property
     def checks(self) -> list[Check | ValueCheck]:
-        return [value for name, value in vars(self.page).items() if name.startswith("check_")]
+        named = [value for name, value in vars(self.page).items() if name.startswith("check_")]
+        return [value for value in named if isinstance(value, (Check, ValueCheck))]
 
     @property
     def reference(self) -> Callable:

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from solutions.vocabulary.outcome import identical
+
 Sizes = dict[str, int]
 Maker = Callable[[Random, Sizes], Any]
 
@@ -259,7 +261,7 @@ class OneOf(Kind):
 
     def simpler(self, value: Any) -> Iterator[Any]:
         fixed = [v for v in self.values if not callable(v)]
-        known = [i for i, v in enumerate(fixed) if type(v) is type(value) and v == value]
+        known = [i for i, v in enumerate(fixed) if identical(v, value)]
         return iter(fixed[: known[0]] if known else fixed)
 
 
