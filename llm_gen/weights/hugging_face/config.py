@@ -25,7 +25,7 @@ def read_config(path: Path) -> tuple[Family, ModelConfig]:
     """
     values = read_json(path)
     model_type = values.get("model_type")
-    if model_type not in FAMILIES:
+    if not isinstance(model_type, str) or model_type not in FAMILIES:
         raise CheckpointError(f"{path}: model_type must be one of {', '.join(FAMILIES)}, got {model_type!r}")
     family = FAMILIES[model_type]
     try:
@@ -36,7 +36,8 @@ def read_config(path: Path) -> tuple[Family, ModelConfig]:
 
 def to_ours(family: Family, values: Mapping[str, Any]) -> ModelConfig:
     """ModelConfig from the fields of a config.json; ValueError or TypeError in our words."""
-    values = {name: value for name, value in values.items() if value is not None or name in NULLABLE}
+    nullable = NULLABLE & set(family.fields)
+    values = {name: value for name, value in values.items() if value is not None or name in nullable}
     if family.settled["positions"] == "rope":
         values = _with_one_rope(family, values)
     ours = dict(family.settled)
@@ -140,9 +141,11 @@ def _refuse_the_rest(values: Mapping[str, Any], config: ModelConfig) -> None:
 
 
 def _check_layer_types(kinds: object, config: ModelConfig) -> None:
-    expected = ["full_attention" if config.window_size is None else "sliding_attention"] * config.num_layers
-    if kinds is not None and kinds != expected:
-        raise ValueError(f"layer_types must be {expected[0]} for each layer here, got {kinds!r}")
+    """All layers are alike here, so a list of kinds may say no more than the window does."""
+    kind = "full_attention" if config.window_size is None else "sliding_attention"
+    alike = isinstance(kinds, list) and len(kinds) == config.num_layers and set(map(str, kinds)) == {kind}
+    if kinds is not None and not alike:
+        raise ValueError(f"layer_types must be {kind} for each layer, got {kinds!r}")
 
 
 def _check_hidden_activation(name: object, config: ModelConfig) -> None:
