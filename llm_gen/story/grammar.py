@@ -92,6 +92,7 @@ class Grammar:
         self.kind_of: dict[str, str] = {}
         for name, lines in read_rules(rules).items():
             self.add_rule(name, lines)
+        self.check()
         self.finish()
 
     def finish(self) -> None:
@@ -138,7 +139,6 @@ class Grammar:
             return Call(inside)
         if "=" in inside:
             var, source = inside.split("=")
-            self.bind_kind(var, self.kind_of[source])
             return Alias(var, source)
         head, _, form = inside.partition(".")
         var, colon, kind = head.partition(":")
@@ -149,6 +149,28 @@ class Grammar:
     def bind_kind(self, var: str, kind: str) -> None:
         if kind not in self.lexicon or self.kind_of.setdefault(var, kind) != kind:
             raise ValueError(f"variable {var!r} cannot be of class {kind!r}")
+
+    def check(self) -> None:
+        """Looks up everything that the rules mention; an alias gets the class of its source."""
+        symbols = [s for lines in self.rules.values() for _, parts in lines for part in parts for s in part]
+        aliases = [symbol for symbol in symbols if isinstance(symbol, Alias)]
+        for alias in aliases * len(aliases):  # an alias may have an alias for its source
+            if alias.source in self.kind_of:
+                self.bind_kind(alias.var, self.kind_of[alias.source])
+        for symbol in symbols:
+            if isinstance(symbol, Call) and symbol.rule not in self.rules:
+                raise ValueError(f"rule {symbol.rule!r} does not exist")
+            if isinstance(symbol, Alias) and symbol.source not in self.kind_of:
+                raise ValueError(f"variable {symbol.source!r} is bound nowhere")
+            if isinstance(symbol, Slot):
+                self.check_slot(symbol)
+
+    def check_slot(self, slot: Slot) -> None:
+        kind = slot.kind or self.kind_of.get(slot.var)
+        if kind not in self.lexicon:
+            raise ValueError(f"variable {slot.var!r} is bound nowhere" if slot.var else f"no class {kind!r}")
+        for value in self.lexicon[kind]:
+            value.wordings(slot.form, slot.space)
 
     def choices(self, symbol: Symbol, bindings: Bindings) -> list[tuple[float, Body, Bindings]]:
         """What a symbol can become: (probability, symbols in its place, bindings after it)."""

@@ -6,7 +6,7 @@ Swap:
   <SwapHas> <SwapOther> <SwapAsk> <SwapDo> <SwapBack>
 SwapHas:
   {hero} had {look:look.a} {thing:thing}, but {hero.he} wanted something new.
-  {hero.He} had {look:look.a} {thing:thing}. "I have had it for so long," {hero.he} said.
+  {hero.He} had {look:look.a} {thing:thing}. "It is nice," {hero.he} said, "but I want something new."
 SwapOther:
   {friend:folk} had {other:thing.a} and liked to {other.use}.
   {hero.His} friend {friend:folk} had {other:thing.a} that {hero} liked.
@@ -130,12 +130,12 @@ VisitMeet:
   The way led past the {place:place}. There {hero.he} heard {animal:animal.a} {animal.sound}.
 VisitShare:
   {hero} gave it some of the {first}. As thanks the {animal} showed {hero.him} the (short|best|quick) way.
-  "You may have a little of the {second}," said {hero}. The {animal} thanked {hero.him} and {animal.move} away.
+  "You may have some of the {second}," said {hero}. The {animal} thanked {hero.him} and {animal.move} away.
   {hero} felt sorry for the {animal} and shared the {first} with it.
 VisitHome:
   Soon {hero} was at the house of {hero.his} {relative}. Together they ate the {second}.
   "I am so glad to see you," said {hero.his} {relative}, and {relative.he} ate the {first} and the {second}.
-  {hero.His} {relative} was very happy. "{second.Name} is what I like best," {relative.he} said.
+  {hero.His} {relative} was very happy. "You brought me {second.a}!" {relative.he} said.
 """
 
 THIEF = """

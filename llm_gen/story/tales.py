@@ -18,7 +18,7 @@ OpeningJoy:
   There was once a {hero:folk.kind} named {hero}, who was always {trait:trait} and loved to {joy:hobby}.
   {hero:folk} was {trait:trait.a} {hero.kind}. Every {:time} {hero.he} liked to {joy:hobby}.
   This is the story of {hero:folk}, {trait:trait.a} {hero.kind} who liked to {joy:hobby}.
-  {hero:folk} the {hero.kind} was {trait:trait}, and {hero.he} loved to {joy:hobby} and to {second_joy:hobby}.
+  Everybody liked {hero:folk}. {hero.He} was {trait:trait.a} {hero.kind} who loved to {joy:hobby} and to {second_joy:hobby}.
   "I like to {joy:hobby}," {hero:folk} always said. {hero.He} was {trait:trait.a} {hero.kind}.
 Plot:
   <Lost>
@@ -49,6 +49,8 @@ Ending:
   And {hero} lived happily ever after.
   That night {hero} slept (very|) well.
   {hero} never forgot that day.
+  Everybody was happy, and {hero} most of all.
+  So it was a good day for {hero}.
   "What a (lovely|wonderful|good) day!" said {hero}, and soon {hero.he} was asleep.
   {hero} was still {trait}, and now {hero.he} was happy too.
   And if you ask {hero} about it, {hero.he} will smile.
@@ -62,7 +64,7 @@ Lost:
 LostHas:
   {hero.He} had {look:look.a} {thing:thing} and loved to {thing.use}.
   {hero.His} favourite thing was {look:look.a} {thing:thing}.
-  On {hero.his} birthday {hero} got {look:look.a} {thing:thing}, and every day {hero.he} liked to {thing.use}.
+  On {hero.his} birthday {hero} got {look:look.a} {thing:thing}, and soon {hero.he} loved to {thing.use}.
   Of all {hero.his} things, {hero} loved {hero.his} {look:look} {thing:thing} the most.
 LostGone:
   One {:weather} {:time} {hero.he} took it to the {place:place}. When {hero.he} came home, the {thing} was gone.
@@ -82,8 +84,8 @@ FriendComes:
   {hero.He} told {hero.his} friend {friend:folk} about it.
   {friend:folk}, a friend of {hero}, came to help.
 FriendHelps:
-  "Do not (cry|worry|be sad)," said {friend}. "I will help you."
-  "Let us look for it together," said {friend}.
+  "Do not (cry|worry|be sad)," said {friend}. "I will help you." So they went to the {place}.
+  "Let us look for it {place.at}," said {friend}.
   Together they (went|ran|walked) back to the {place} and looked for a long time.
   They looked for the {thing} {place.at} until (noon|it was dark|evening).
 FriendFinds:
@@ -122,13 +124,13 @@ Gift:
   <GiftWhy> <GiftEarn> <GiftGive> <GiftEnd>
 GiftWhy:
   {hero.His} friend {friend:folk} had a birthday soon, but {hero} had no money for a present.
-  "Tomorrow is the birthday of my friend {friend:folk}," thought {hero}, "and I have no present!"
+  "Soon it is the birthday of my friend {friend:folk}," thought {hero}, "and I have no present!"
   {hero} wanted to give {hero.his} friend {friend:folk} something nice, but {hero.he} had no money.
 GiftMake:
   <GiftPlan> <GiftWork>
 GiftPlan:
   So {hero.he} took some {craft:craft.of} and made {look:look.a} {craft}.
-  "I will make {craft:craft.a}," {hero.he} said. So {hero.he} got some {craft.of} and (paint|a knife|a needle).
+  "I will make {craft:craft.a}," {hero.he} said. So {hero.he} got some {craft.of} and (paint|glue|string).
   {hero.He} found some {craft:craft.of} and thought of {look:look.a} {craft}.
 GiftWork:
   {hero.He} worked (all day|all night|until evening|for three days).
@@ -144,7 +146,7 @@ GiftBuy:
   {hero} ran to the market and bought {look:look.a} {craft:craft}.
 GiftGive:
   On the birthday {hero} gave {friend} the {craft}.
-  Then {friend} opened the box. "Oh, {craft.a}!" {friend.he} cried.
+  {friend} opened the present. "Oh, {craft.a}!" {friend.he} cried.
   "This is for you, {friend}," said {hero}, and gave {friend.him} the {craft}.
 GiftEnd:
   {friend} was so happy that {friend.he} (danced|sang|jumped) for joy.
@@ -174,14 +176,14 @@ stop:
   lay down and slept
   stopped to eat (berries|plums|nuts)
   stopped to talk to {:animal.a}
-  lost a shoe
+  stopped to look at the (flowers|clouds|butterflies)
 RaceWin:
   So {winner} was the first at the {to} and won the {prize}.
   {winner} came to the {to} first. "You won!" cried {loser}.
   And so {winner} won the race.
 RaceEnd:
   But {winner} was kind and shared the {prize} with {loser}.
-  {winner} got the {prize}, and {loser} got half of it.
+  {winner} took the {prize} and gave half to {loser}.
   {loser} shook hands with {winner}, and they ate the {prize} together.
 """
 
@@ -189,7 +191,7 @@ STORM = """
 Storm:
   <StormBlow> <StormBreak> <StormPlan> <StormWork> <StormEnd>
 StormBlow:
-  One night a (great|terrible) {storm:storm} {storm.blew} over the village.
+  One night a (great|terrible) {storm:storm} {storm.blew} over the land.
   One {:weather} evening a {storm:storm} came up and {storm.blew} until morning.
   In the (spring|autumn|winter) came a {storm:storm} that {storm.blew} for two days.
 StormBreak:
@@ -201,9 +203,9 @@ StormPlan:
   "We must help the {elder}," {hero} said to {hero.his} friend {friend:folk}. {friend} came at once.
   {hero} felt sorry for the {elder} and fetched (tools|a hammer|a ladder|some nails).
 StormWork:
-  All day long they worked. First they {broken.repair}. Then the {broken} was as good as new.
+  All day long they worked, and at last they {broken.repair}.
   They {broken.repair}, and by evening the {broken} was as good as new.
-  It was hard work. But {hero.he} was {trait} and did not stop until the {broken} was ready.
+  It was hard work, but {hero} did not stop until the {broken} was as good as new.
 StormEnd:
   "Thank you," said the {elder}, and gave {hero} {elder.gift}.
   The {elder} was so glad that {elder.he} gave {hero.him} {elder.gift}.

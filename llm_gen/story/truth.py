@@ -32,7 +32,7 @@ class Truth:
         self.spelled: dict[str, tuple[int, ...]] = {END: (tokenizer.eos_id,)}
         prefix = () if tokenizer.bos_id is None else (tokenizer.bos_id,)
         self.language = Language(grammar, self.spell, prefix)
-        self.letters = Language(grammar, lambda piece: () if piece == END else tuple(piece))
+        self.letters = Language(grammar, lambda piece: (END,) if piece == END else tuple(piece))
         for seed in range(checked):
             pieces = grammar.sample_pieces(random.Random(seed))
             together = tokenizer.encode("".join(pieces), add_special_tokens=False)

@@ -103,7 +103,7 @@ bell | ring it in the morning; ring it
 boat | sail it on the pond; play with it
 lantern | carry it after dark
 whistle | blow it
-basket | carry it
+basket | fill it with nuts; carry it
 ring | wear it; look at it
 cup | drink milk from it
 ribbon | wear it
@@ -175,7 +175,7 @@ soup | some soup
 cake | a cake
 honey | some honey
 cheese | some cheese
-pie | an apple pie; a plum pie
+pie | an apple pie
 jam | some jam
 porridge | some porridge
 nuts | some nuts
@@ -210,10 +210,10 @@ weaver | she | sort the wool; carry the wool | a soft rug
 [broken repair]
 roof | put the tiles back on the roof; closed the hole in the roof
 fence | nailed the boards to the fence; set up the fence
-gate | hung the gate again; painted the gate
-window | put new glass in the window; cleaned the window
+gate | hung the gate again; mended the gate
+window | put new glass in the window; mended the window
 wall | put the stones back on the wall; built up the wall
-door | hung the door again; painted the door
+door | hung the door again; mended the door
 cart | put a new wheel on the cart; mended the cart
 chimney | put the bricks back on the chimney; built up the chimney
 
@@ -244,8 +244,8 @@ stranger
 [need gift]
 hungry | bread; soup; cheese
 thirsty | water; milk; tea
-cold | coat; blanket; cloak
-tired | bed; chair; bench
+cold | coat; scarf; cloak
+tired | chair; pillow; blanket
 
 [secret short inside]
 a cave behind the waterfall | cave | it was cool and quiet; the walls shone
@@ -282,9 +282,9 @@ pancake
 behind a wall
 under a cart
 in a barrel
-up in a tree
-under a blanket
-behind a door
+behind a tree
+under a bush
+behind a hedge
 in a big basket
 between the flowers
 
