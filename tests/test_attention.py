@@ -21,7 +21,7 @@ def table(queries, keys, padding, window):
     return torch.tensor([[[[sees(q, k, p, window) for k in keys] for q in queries]] for p in padding])
 
 
-def test_C04_window_of_four():
+def test_c04_window_of_four():
     mask = build_mask(torch.arange(6), torch.arange(6), None, 4)
     assert mask.int().tolist() == [
         [
@@ -104,7 +104,7 @@ def test_one_layer_sees_exactly_the_tokens_of_the_rule(family, window):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_M12_padding_makes_no_nan_and_its_content_changes_nothing(family):
+def test_m12_padding_makes_no_nan_and_its_content_changes_nothing(family):
     model = tiny(family)
     logits = []
     for pad in (7, 0, 30):

@@ -109,7 +109,7 @@ def test_logits(logits, error, words):
     refused(lambda: filter_logits(logits), error, ["logits", *words])
 
 
-def test_L03_logits_of_a_model_are_checked_in_every_step():
+def test_l03_logits_of_a_model_are_checked_in_every_step():
     class Faulty(Stub):
         def __call__(self, ids, attention_mask=None, cache=None):
             logits = super().__call__(ids, attention_mask, cache)
@@ -144,7 +144,7 @@ def test_generator(generator, error, words):
     refused(lambda: generate(MustNotRun(), x, 2, True, generator=generator), error, ["generator", *words])
 
 
-def test_R08_generator_on_another_device():
+def test_r08_generator_on_another_device():
     from llm_gen.sampling import check_generator
 
     logits = torch.empty(1, 5, device="meta")

@@ -89,7 +89,7 @@ def test_appending_is_never_a_copy_of_the_past(window):
     assert operations.names.count("aten::new_empty") == 2 * allocations
 
 
-def test_C18_grouped_heads_are_not_repeated():
+def test_c18_grouped_heads_are_not_repeated():
     model = tiny("LLaMA")
     kv = model.make_cache(2)
     model(torch.tensor([[1, 2, 3], [4, 5, 6]]), cache=kv)

@@ -34,13 +34,13 @@ class Flat:
         return torch.zeros(*ids.shape, self.vocab_size)
 
 
-def test_L08_greedy_takes_the_first_maximum():
+def test_l08_greedy_takes_the_first_maximum():
     assert sample_next_token(torch.tensor([[3.0, 3.0, 3.0], [1.0, 7.0, 7.0]]), False).tolist() == [[0], [1]]
 
 
 @given(ROWS)
 @examples(60)
-def test_K02_K03_top_k_of_one_and_the_smallest_nucleus_equal_greedy(rows):
+def test_k02_k03_top_k_of_one_and_the_smallest_nucleus_equal_greedy(rows):
     logits = torch.tensor(rows)
     greedy = sample_next_token(logits, False)
     assert greedy.tolist() == [[row.index(max(row))] for row in rows]
@@ -49,7 +49,7 @@ def test_K02_K03_top_k_of_one_and_the_smallest_nucleus_equal_greedy(rows):
         assert sample_next_token(logits, True, 0.5, top_p=1e-9, generator=seeded(seed)).equal(greedy)
 
 
-def test_K02_K03_ties_of_the_maximum_never_reach_the_draw():
+def test_k02_k03_ties_of_the_maximum_never_reach_the_draw():
     for row in ([5.0, 5.0, 1.0], [-0.1944, -0.1944, -0.1945, -0.1945, -0.1945]):
         draws = [sample_next_token(torch.tensor([row]), True, top_k=1, generator=seeded(s)).item() for s in range(50)]
         assert draws == [0] * 50
@@ -62,7 +62,7 @@ def test_greedy_ignores_the_other_settings_and_validate_agrees():
 
 
 @pytest.mark.parametrize("settings", [*SETTINGS, {"temperature": 3.0, "top_k": 3}])
-def test_R10_draws_follow_the_filtered_distribution(settings):
+def test_r10_draws_follow_the_filtered_distribution(settings):
     logits = torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log()
     count = 70000
     tokens = sample_next_token(logits.expand(count, 4), True, **settings, generator=seeded(0))
@@ -72,30 +72,30 @@ def test_R10_draws_follow_the_filtered_distribution(settings):
         assert abs(counts[token] - count * p) <= 5 * math.sqrt(count * p * (1 - p))
 
 
-def test_R01_a_dropped_token_is_never_drawn():
+def test_r01_a_dropped_token_is_never_drawn():
     logits = torch.tensor([[0.33, 0.34, 0.0, 0.33]]).log().expand(1_000_000, 4)
     generator = seeded(0)
     for _ in range(2):
         assert not (sample_next_token(logits, True, generator=generator) == 2).any()
 
 
-def test_K11_forbidden_tokens_stay_out_of_the_draw():
+def test_k11_forbidden_tokens_stay_out_of_the_draw():
     logits = torch.tensor([[1.0, -INF, 2.0, -INF, -INF]]).expand(10000, 5)
     assert sample_next_token(logits, True, top_k=4, generator=seeded(0)).unique().tolist() == [0, 2]
 
 
-def test_K13_nothing_is_filtered_by_default():
+def test_k13_nothing_is_filtered_by_default():
     tokens = sample_next_token(torch.zeros(4000, 1000), True, generator=seeded(0))
     assert 0.94 < (tokens >= 50).float().mean().item() < 0.96
     assert filter_logits(torch.zeros(1, 1000)).equal(torch.zeros(1, 1000))
 
 
-def test_L10_vocabulary_of_one():
+def test_l10_vocabulary_of_one():
     for settings in ({"top_k": 1}, {"top_p": 0.01}, {}, {"temperature": 1e-300}):
         assert sample_next_token(torch.tensor([[0.3]]), True, **settings).tolist() == [[0]]
 
 
-def test_T01_T06_tiny_temperatures_draw_the_best_token():
+def test_t01_t06_tiny_temperatures_draw_the_best_token():
     for temperature in (1e-6, 1e-30, 1e-38, 1e-45, 1e-300):
         assert sample_next_token(torch.tensor([[2.0, 5.0, 4.9, -1.0]]), True, temperature).tolist() == [[1]]
 
@@ -119,7 +119,7 @@ def test_same_generator_state_gives_the_same_draw_in_every_dtype():
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
-def test_R03_with_a_generator_a_row_its_text_does_not_depend_on_the_batch(settings):
+def test_r03_with_a_generator_a_row_its_text_does_not_depend_on_the_batch(settings):
     x = torch.zeros(3, 1, dtype=torch.long)
     alone = [generate(Flat(8), x[:1], 6, True, **settings, generator=[seeded(s)]) for s in range(3)]
     for order in ([0, 1], [1, 0], [2, 0, 1], [0, 1, 2]):
@@ -127,13 +127,13 @@ def test_R03_with_a_generator_a_row_its_text_does_not_depend_on_the_batch(settin
         assert together.equal(torch.cat([alone[s] for s in order]))
 
 
-def test_R03_one_generator_alone_draws_as_a_list_of_one():
+def test_r03_one_generator_alone_draws_as_a_list_of_one():
     x = torch.zeros(1, 1, dtype=torch.long)
     one, listed = (generate(Flat(8), x, 6, True, generator=g) for g in (seeded(0), [seeded(0)]))
     assert one.equal(listed)
 
 
-def test_R03_a_row_that_ends_early_leaves_the_draws_of_the_others_alone():
+def test_r03_a_row_that_ends_early_leaves_the_draws_of_the_others_alone():
     x = torch.zeros(2, 1, dtype=torch.long)
     alone = generate(Flat(4), x[:1], 12, True, generator=[seeded(5)])
     for other in range(8):
@@ -143,7 +143,7 @@ def test_R03_a_row_that_ends_early_leaves_the_draws_of_the_others_alone():
         assert both[0, : len(text)].tolist() == text
 
 
-def test_R04_seeds_decide_the_text():
+def test_r04_seeds_decide_the_text():
     runs = []
     for seed in (0, 0, 1):
         torch.manual_seed(seed)
@@ -152,7 +152,7 @@ def test_R04_seeds_decide_the_text():
     assert not runs[0].equal(runs[2])
 
 
-def test_R06_greedy_consumes_no_random_numbers_and_an_own_generator_spares_the_global_one():
+def test_r06_greedy_consumes_no_random_numbers_and_an_own_generator_spares_the_global_one():
     x, own = torch.zeros(2, 1, dtype=torch.long), seeded(0)
     before, own_before = torch.get_rng_state(), own.get_state()
     generate(Flat(8), x, 5, False, generator=own)

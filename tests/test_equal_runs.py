@@ -33,7 +33,7 @@ def situations(draw):
 
 @given(situations())
 @examples(60)
-def test_C14_C20_C26_cached_uncached_batched_and_single_write_the_same(situation):
+def test_c14_c20_c26_cached_uncached_batched_and_single_write_the_same(situation):
     model, rows, count = situation
     ids, mask = pad_left(rows)
     alone = [new_tokens(model, row, count, use_cache=False) for row in rows]
@@ -47,7 +47,7 @@ def test_C14_C20_C26_cached_uncached_batched_and_single_write_the_same(situation
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_C01_C14_long_texts_agree_in_every_step(family):
+def test_c01_c14_long_texts_agree_in_every_step(family):
     """Logits, not only tokens, through prefill, decode, the full context and far past it."""
     model, (ids, mask) = tiny(family, 12), pad_left(ROWS)
     runs = [
@@ -60,7 +60,7 @@ def test_C01_C14_long_texts_agree_in_every_step(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_M03_M14_rows_in_all_orders_write_what_they_write_alone(family):
+def test_m03_m14_rows_in_all_orders_write_what_they_write_alone(family):
     model = tiny(family)
     alone = {tuple(row): new_tokens(model, row, 12) for row in ROWS}
     assert len({tuple(text) for text in alone.values()}) == 3, "the model ignores its prompt; the test shows nothing"
@@ -71,7 +71,7 @@ def test_M03_M14_rows_in_all_orders_write_what_they_write_alone(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_M03_W05_padded_logits_are_those_of_the_row_alone(family):
+def test_m03_w05_padded_logits_are_those_of_the_row_alone(family):
     model, (ids, mask) = tiny(family), pad_left(ROWS)
     logits = model(ids, mask)
     for row, own in zip(ROWS, logits):
@@ -79,7 +79,7 @@ def test_M03_W05_padded_logits_are_those_of_the_row_alone(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_M03_the_learned_positions_notice_what_rotary_ones_cannot(family):
+def test_m03_the_learned_positions_notice_what_rotary_ones_cannot(family):
     """Ids shifted by padding without a mask change GPT's logits: the padding tests do test positions there."""
     model, row = tiny(family), [3, 1, 4, 1, 5]
     shifted = model(torch.tensor([[7] * 3 + row]))[:, -1]
@@ -87,7 +87,7 @@ def test_M03_the_learned_positions_notice_what_rotary_ones_cannot(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_C20_lengths_around_the_window(family):
+def test_c20_lengths_around_the_window(family):
     model = tiny(family, window_size=4)
     for length in (1, 2, 3, 4, 5, 6, 9):
         row = list(range(3, 3 + length))
@@ -95,7 +95,7 @@ def test_C20_lengths_around_the_window(family):
 
 
 @pytest.mark.parametrize("family", ["GPT2", "LLaMA", "Mistral"])
-def test_C10_C24_past_the_context_each_step_is_a_fresh_look_at_the_last_columns(family):
+def test_c10_c24_past_the_context_each_step_is_a_fresh_look_at_the_last_columns(family):
     model, text = tiny(family, 8), [3, 1, 4]
     for _ in range(10):
         text.append(model(torch.tensor([text[-8:]]))[0, -1].argmax().item())
@@ -120,7 +120,7 @@ def test_the_second_call_does_not_know_of_the_first(family):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("settings", [{"top_k": 5}, {"temperature": 2.0, "top_p": 0.8}], ids=["k", "p"])
-def test_R03_a_sampled_row_does_not_depend_on_its_batch(family, settings):
+def test_r03_a_sampled_row_does_not_depend_on_its_batch(family, settings):
     model = tiny(family, 12)
 
     def sample(rows, seeds, **more):

@@ -59,7 +59,7 @@ def test_text_is_that_of_the_plain_loop(run, use_cache):
     assert all(columns <= max_seq_len for _, columns in model.fed)
 
 
-def test_E02_the_loop_ends_with_the_last_row():
+def test_e02_the_loop_ends_with_the_last_row():
     model = Stub("NEXT")
     out = generate(model, torch.tensor([[7], [8]]), 10, False, eos_token_id=9, pad_token_id=0)
     assert out.tolist() == [[7, 8, 9], [8, 9, 0]]
@@ -84,7 +84,7 @@ def test_no_eos_never_stops():
         assert generate(Stub("NEXT"), X, 3, False, eos_token_id=none).tolist() == [[1, 2, 3, 4, 5], [5, 6, 7, 8, 9]]
 
 
-def test_E13_pad_at_the_ends_of_the_vocabulary():
+def test_e13_pad_at_the_ends_of_the_vocabulary():
     for pad in (0, 9):
         out = generate(Stub("NEXT"), torch.tensor([[6], [2]]), 4, False, eos_token_id=7, pad_token_id=pad)
         assert out.tolist() == [[6, 7, pad, pad, pad], [2, 3, 4, 5, 6]]
@@ -94,7 +94,7 @@ def response_mask(model, x, count, **settings):
     return torch.stack([step.active for step in generate_steps(model, x, count, False, **settings)], dim=1).int()
 
 
-def test_E05_E19_text_and_padding_are_told_apart_by_flags_not_by_ids():
+def test_e05_e19_text_and_padding_are_told_apart_by_flags_not_by_ids():
     mask = response_mask(Stub("NEXT"), X, 6, eos_token_id=9, pad_token_id=9)
     assert mask.tolist() == [[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]]
     model = Scripted([[5, 6, 7], [5, 2, 7]])
@@ -105,7 +105,7 @@ def test_E05_E19_text_and_padding_are_told_apart_by_flags_not_by_ids():
     assert mask.tolist() == [[1, 1, 1]]
 
 
-def test_E21_the_limit_counts_new_columns():
+def test_e21_the_limit_counts_new_columns():
     ids, mask = pad_left([[3, 4], [1, 2, 3, 4]], 0)
     assert generate(Stub("NEXT"), ids, 3, False, attention_mask=mask).shape == (2, 7)
 
@@ -121,7 +121,7 @@ def test_finished_rows_are_fed_pad_and_stay_unmasked():
     ]
 
 
-def test_C09_C12_the_window_moves_by_columns_and_its_mask_with_it():
+def test_c09_c12_the_window_moves_by_columns_and_its_mask_with_it():
     for rule, x, expected in (
         ("LEN", [[1, 2]], [2, 3, 4, 4, 4]),
         ("FIRST", [[1, 2, 3]], [1, 1, 2, 3]),
@@ -136,7 +136,7 @@ def test_C09_C12_the_window_moves_by_columns_and_its_mask_with_it():
     assert [seen.int().sum(1).tolist() for seen in model.masks] == [[2, 4], [3, 4], [4, 4]]
 
 
-def test_C22_next_generation_input():
+def test_c22_next_generation_input():
     x, kv = torch.arange(6)[None], TokenCache(1)
     assert next_generation_input(x, None, True, 8) == (x, None)
     assert next_generation_input(x, kv, False, 8) == (x, None)
@@ -151,7 +151,7 @@ def test_C22_next_generation_input():
         refused(lambda: next_generation_input(x, kv, True, 20), ValueError, ["x", "not read", f"6 and {kv.length}"])
 
 
-def test_I02_a_batch_of_no_rows():
+def test_i02_a_batch_of_no_rows():
     for model in (Stub("NEXT"), tiny("LLaMA")):
         for settings in ({}, {"eos_token_id": 3}, {"attention_mask": torch.ones(0, 3)}):
             out = generate(model, torch.zeros(0, 3, dtype=torch.int32), 2, False, **settings)
@@ -160,7 +160,7 @@ def test_I02_a_batch_of_no_rows():
 
 
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.uint16])
-def test_I04_ids_of_any_integer_dtype(dtype):
+def test_i04_ids_of_any_integer_dtype(dtype):
     model = Scripted([[300, 299]], vocab_size=301)
     out = generate(model, torch.tensor([[5]]).to(dtype), 2, False)
     assert (out.tolist(), out.dtype) == ([[5, 300, 299]], torch.int64)

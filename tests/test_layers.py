@@ -25,7 +25,7 @@ def config(**more):
     return ModelConfig(**SIZES, **{"max_position_embeddings": 32, **more})
 
 
-def test_W03_rms_norm_multiplies_by_one_plus_weight_where_asked():
+def test_w03_rms_norm_multiplies_by_one_plus_weight_where_asked():
     x = torch.tensor([[3.0, 4.0]])
     adding, plain = RMSNorm(2, 1e-6, True), RMSNorm(2, 1e-6, False)
     with torch.no_grad():
@@ -59,7 +59,7 @@ def test_norms_are_taken_in_float32(dtype):
         torch.testing.assert_close(out, wide, rtol=torch.finfo(dtype).eps, atol=torch.finfo(dtype).eps)
 
 
-def test_W03_scale_of_embeddings_and_both_forms_of_gelu():
+def test_w03_scale_of_embeddings_and_both_forms_of_gelu():
     for size, scale in ((2048, 45.25), (3072, 55.5)):
         assert torch.tensor(math.sqrt(size), dtype=torch.bfloat16).item() == scale
     assert ACTIVATIONS["gelu_tanh"](torch.tensor(1.0)).item() == pytest.approx(0.8411920, abs=1e-6)
@@ -153,7 +153,7 @@ def test_experts_are_a_loop_over_tokens(count, top_k):
     assert experts(x[:0]).shape == (0, 5, 32)
 
 
-def test_W05_a_token_takes_the_same_path_whatever_stands_beside_it():
+def test_w05_a_token_takes_the_same_path_whatever_stands_beside_it():
     torch.manual_seed(0)
     experts = Experts(config(num_experts=4, top_k_experts=2))
     x = torch.randn(3, 7, 32)

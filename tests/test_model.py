@@ -23,7 +23,7 @@ def agree(one, other, tolerance=1e-4):
 
 @pytest.mark.parametrize("window", [None, 3], ids=["everything", "window 3"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_C01_C02_C07_C16_token_by_token_equals_one_pass(family, window):
+def test_c01_c02_c07_c16_token_by_token_equals_one_pass(family, window):
     model = tiny(family, window_size=window)
     agree(feed_in_chunks(model, IDS, [1] * 14), model(IDS))
 
@@ -43,7 +43,7 @@ def feedings(draw):
 
 @given(feedings())
 @examples(120)
-def test_C05_C20_chunks_equal_the_whole_and_rows_equal_themselves_alone(feeding):
+def test_c05_c20_chunks_equal_the_whole_and_rows_equal_themselves_alone(feeding):
     family, window, rows, chunks = feeding
     model = tiny(family, 17, window_size=window)
     ids, mask = pad_left(rows)
@@ -54,7 +54,7 @@ def test_C05_C20_chunks_equal_the_whole_and_rows_equal_themselves_alone(feeding)
         agree(model(torch.tensor([row]))[0], logits[-len(row) :])
 
 
-def test_C05_a_chunk_sees_keys_that_it_evicts_itself():
+def test_c05_a_chunk_sees_keys_that_it_evicts_itself():
     model = tiny("Mistral", num_layers=1)
     agree(feed_in_chunks(model, IDS[:, :8], [4, 4]), model(IDS[:, :8]), 1e-5)
 

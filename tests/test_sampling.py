@@ -137,12 +137,12 @@ def test_zero_and_minus_zero_are_a_tie():
     assert sample_next_token(logits, False).item() == 0
 
 
-def test_P05_float64_and_float32_keep_the_same_at_a_decimal_boundary():
+def test_p05_float64_and_float32_keep_the_same_at_a_decimal_boundary():
     for logits in (P.log(), P.log().float()):
         assert kept_ids(filter_logits(logits, top_p=0.8)) == [[0, 1]]
 
 
-def test_P08_top_p_of_one_is_a_no_op():
+def test_p08_top_p_of_one_is_a_no_op():
     logits = 3 * torch.randn(1, 131072, generator=torch.Generator().manual_seed(0))
     for top_p in (1, 1.0, np.float32(1)):
         assert filter_logits(logits, top_p=top_p).equal(logits)
@@ -154,21 +154,21 @@ def test_the_likeliest_token_stays_however_small_top_p_is(top_p):
     assert sample_next_token(P.log(), True, top_p=top_p).item() == 0
 
 
-def test_P18_flat_bfloat16_over_a_large_vocabulary():
+def test_p18_flat_bfloat16_over_a_large_vocabulary():
     for dtype in DTYPES:
         (kept,) = kept_ids(filter_logits(torch.zeros(1, 131072, dtype=dtype), top_p=0.9))
         assert kept == list(range(117965))
 
 
 @pytest.mark.parametrize(("top_p", "count"), [(0.9, 79943), (0.99, 118944)])
-def test_P19_random_bfloat16_over_a_large_vocabulary(top_p, count):
+def test_p19_random_bfloat16_over_a_large_vocabulary(top_p, count):
     logits = torch.randn(1, 131072, generator=torch.Generator().manual_seed(1)).to(torch.bfloat16)
     kept = [kept_ids(filter_logits(logits.to(dtype), top_p=top_p))[0] for dtype in (torch.bfloat16, torch.float32)]
     assert len(kept[0]) == count
     assert kept[0] == kept[1]
 
 
-def test_P16_P21_filters_combine_as_temperature_then_k_then_p():
+def test_p16_p21_filters_combine_as_temperature_then_k_then_p():
     # At temperature 0.5 the shares are 25, 9, 2.25, 0.25; k = 3 makes them 0.69, 0.25, 0.06.
     filtered = filter_logits(P.log(), temperature=0.5, top_k=3, top_p=0.93)
     assert kept_ids(filtered) == [[0, 1]]
@@ -176,7 +176,7 @@ def test_P16_P21_filters_combine_as_temperature_then_k_then_p():
 
 
 @pytest.mark.parametrize("temperature", [1e-6, 1e-30, 1e-38, 1e-45, 1e-300, 5e-324])
-def test_T06_tiny_temperatures_give_a_one_hot_shared_by_ties(temperature):
+def test_t06_tiny_temperatures_give_a_one_hot_shared_by_ties(temperature):
     rows = [[2.0, 5.0, 4.9, -1.0], [5.0, 5.0, -INF, 1.0], [-3e38, -1e38, -INF, -2e38], [3e38, -3e38, 0.0, 0.0]]
     expected = torch.tensor([[0, 1, 0, 0], [0.5, 0.5, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]])
     for dtype in (torch.float32, torch.float64):
@@ -194,17 +194,17 @@ def test_huge_temperatures_are_uniform_over_what_is_allowed(temperature):
 
 
 @pytest.mark.parametrize("kind", [int, float, np.float32, np.int64, Fraction, torch.tensor, np.array])
-def test_T08_numbers_of_any_kind_are_welcome(kind):
+def test_t08_numbers_of_any_kind_are_welcome(kind):
     assert filter_logits(P.log(), temperature=kind(2)).equal(filter_logits(P.log(), temperature=2.0))
     assert filter_logits(P.log(), top_p=kind(1)).equal(P.log())
 
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.uint64, torch.tensor, np.array])
-def test_T08_integers_of_any_kind_are_welcome_as_top_k(kind):
+def test_t08_integers_of_any_kind_are_welcome_as_top_k(kind):
     assert kept_ids(filter_logits(P.log(), top_k=kind(2))) == [[0, 1]]
 
 
-def test_T10_small_temperatures_are_taken_as_they_are():
+def test_t10_small_temperatures_are_taken_as_they_are():
     probs = filter_logits(torch.tensor([[0.0, 0.01]], dtype=torch.float64), temperature=0.001).softmax(-1)
     assert probs[0, 1].item() == pytest.approx(1 / (1 + math.exp(-10)), abs=1e-12)
 

@@ -15,7 +15,7 @@ X = torch.tensor([[1, 2], [5, 6]])
 
 
 @pytest.mark.parametrize("count", [0, 3])
-def test_I10_M16_x_and_mask_are_neither_written_to_nor_returned(count):
+def test_i10_m16_x_and_mask_are_neither_written_to_nor_returned(count):
     x, mask = pad_left([[3, 4], [1, 2, 3, 4]])
     for given_mask in (mask, mask.bool()):
         kept = x.clone(), given_mask.clone()
@@ -40,7 +40,7 @@ def test_writing_into_x_or_the_mask_between_steps_changes_nothing():
         assert torch.cat(tokens, dim=1).equal(expected)
 
 
-def test_I07_I08_the_mode_stays_and_dropout_in_train_mode_warns_once():
+def test_i07_i08_the_mode_stays_and_dropout_in_train_mode_warns_once():
     model = fresh_tiny("GPT2", dropout=0.5).train()
     model.blocks[1].eval()
     modes = [part.training for part in model.modules()]
@@ -59,7 +59,7 @@ def test_I07_I08_the_mode_stays_and_dropout_in_train_mode_warns_once():
         generate(Stub("NEXT"), X, 2, False)
 
 
-def test_I07_dropout_in_one_part_only_still_warns():
+def test_i07_dropout_in_one_part_only_still_warns():
     model = fresh_tiny("LLaMA", dropout=0.5)
     model.blocks[0].train()
     with pytest.warns(UserWarning, match="dropout"):
@@ -67,7 +67,7 @@ def test_I07_dropout_in_one_part_only_still_warns():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_I12_an_exception_in_between_leaves_nothing_behind(family):
+def test_i12_an_exception_in_between_leaves_nothing_behind(family):
     model = fresh_tiny(family, 8)
     expected, state = model.generate(X, 9, False), torch.get_rng_state()
 
