@@ -99,7 +99,7 @@ def _build(exercise: Exercise, functions: list[ast.stmt]) -> Callable:
 
 def _changes(function: ast.stmt) -> Iterator[tuple[ast.stmt, str, str]]:
     """(changed function, line before, line after) for each small fault."""
-    skipped = _annotations(function)
+    skipped = _left_alone(function)
     for position, node in enumerate(ast.walk(function)):
         for fault in _faults(node) if node not in skipped else ():
             changed = copy.deepcopy(function)
@@ -111,11 +111,12 @@ def _changes(function: ast.stmt) -> Iterator[tuple[ast.stmt, str, str]]:
     yield from _dropped(function)
 
 
-def _annotations(function: ast.stmt) -> set[ast.AST]:
-    """The nodes of type hints, and the numbers behind a minus sign, which are changed together with it."""
+def _left_alone(function: ast.stmt) -> set[ast.AST]:
+    """Nodes of type hints and of error messages, and numbers behind a minus sign, which change together with it."""
     hints = [getattr(node, name, None) for node in ast.walk(function) for name in ("annotation", "returns")]
+    raised = [node for node in ast.walk(function) if isinstance(node, ast.Raise)]
     numbers = {node.operand for node in ast.walk(function) if _is_negative(node)}
-    return {inner for hint in hints if hint for inner in ast.walk(hint)} | numbers
+    return {inner for part in [*hints, *raised] if part for inner in ast.walk(part)} | numbers
 
 
 def _is_negative(node: ast.AST) -> bool:
