@@ -14,7 +14,9 @@ from safetensors.torch import load_file, save_file
 from llm_gen import CheckpointError
 from llm_gen import families as rows
 from llm_gen.weights import load_model
+from llm_gen.weights.blank import blank_model
 from llm_gen.weights.hugging_face import is_hugging_face, load_hugging_face
+from llm_gen.weights.hugging_face.config import read_config
 from llm_gen.weights.hugging_face.families import ACTIVATIONS, FAMILIES
 
 BASES = {
@@ -179,12 +181,79 @@ def test_other_spellings_mean_the_same(family, fields, expected, editable):
     ("gemma", ["tie_word_embeddings", "hidden_act"], {"tie_embeddings": True, "activation": "gelu_tanh"}),
 ])  # fmt: skip
 def test_an_absent_field_has_the_default_of_transformers(family, absent, expected, written, tmp_path):
-    from llm_gen.weights.hugging_face.config import read_config
-
     config = json.loads((written[family] / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({k: v for k, v in config.items() if k not in absent}))
     _, found = read_config(tmp_path / "config.json")
     assert {name: getattr(found, name) for name in expected} == expected
+
+
+COMMON = {"attention_dropout": 0.0, "initializer_range": 0.02, "torch_dtype": "bfloat16", "use_cache": True}
+COMMON |= {"transformers_version": "4.40.0", "bos_token_id": 1, "eos_token_id": 2, "hidden_act": "silu"}
+# The fields of well-known models, as they were published.
+PUBLISHED = {
+    "SmolLM2-135M": COMMON | {
+        "architectures": ["LlamaForCausalLM"], "attention_bias": False, "hidden_size": 576, "intermediate_size": 1536,
+        "is_llama_config": True, "max_position_embeddings": 8192, "mlp_bias": False, "model_type": "llama",
+        "num_attention_heads": 9, "num_hidden_layers": 30, "num_key_value_heads": 3, "pad_token_id": 2,
+        "pretraining_tp": 1, "rms_norm_eps": 1e-05, "rope_interleaved": False, "rope_scaling": None,
+        "rope_theta": 100000, "tie_word_embeddings": True, "vocab_size": 49152,
+        "transformers.js_config": {"kv_cache_dtype": {"q4f16": "float16"}},
+    },
+    "Llama-3.2-1B": COMMON | {
+        "attention_bias": False, "eos_token_id": [128001, 128008], "head_dim": 64, "hidden_size": 2048,
+        "intermediate_size": 8192, "max_position_embeddings": 131072, "mlp_bias": False, "model_type": "llama",
+        "num_attention_heads": 32, "num_hidden_layers": 16, "num_key_value_heads": 8, "pretraining_tp": 1,
+        "rms_norm_eps": 1e-05, "rope_theta": 500000.0, "tie_word_embeddings": True, "vocab_size": 128256,
+        "rope_scaling": LLAMA3 | {"factor": 32.0, "original_max_position_embeddings": 8192},
+    },
+    "Mistral-7B": COMMON | {
+        "hidden_size": 4096, "intermediate_size": 14336, "max_position_embeddings": 32768, "model_type": "mistral",
+        "num_attention_heads": 32, "num_hidden_layers": 32, "num_key_value_heads": 8, "rms_norm_eps": 1e-05,
+        "rope_theta": 10000.0, "sliding_window": 4096, "tie_word_embeddings": False, "vocab_size": 32000,
+    },
+    "Mixtral-8x7B": COMMON | {
+        "hidden_size": 4096, "intermediate_size": 14336, "max_position_embeddings": 32768, "model_type": "mixtral",
+        "num_attention_heads": 32, "num_experts_per_tok": 2, "num_hidden_layers": 32, "num_key_value_heads": 8,
+        "num_local_experts": 8, "output_router_logits": False, "rms_norm_eps": 1e-05, "rope_theta": 1000000.0,
+        "router_aux_loss_coef": 0.02, "sliding_window": None, "tie_word_embeddings": False, "vocab_size": 32000,
+    },
+    "gemma-2b": COMMON | {
+        "attention_bias": False, "head_dim": 256, "hidden_act": "gelu", "hidden_activation": "gelu_pytorch_tanh",
+        "hidden_size": 2048, "intermediate_size": 16384, "max_position_embeddings": 8192, "model_type": "gemma",
+        "num_attention_heads": 8, "num_hidden_layers": 18, "num_key_value_heads": 1, "pad_token_id": 0,
+        "rms_norm_eps": 1e-06, "rope_scaling": None, "rope_theta": 10000.0, "vocab_size": 256000,
+    },
+    "gpt2": {
+        "activation_function": "gelu_new", "attn_pdrop": 0.1, "bos_token_id": 50256, "embd_pdrop": 0.1,
+        "eos_token_id": 50256, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05, "model_type": "gpt2",
+        "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "resid_pdrop": 0.1,
+        "summary_activation": None, "summary_first_dropout": 0.1, "summary_proj_to_labels": True,
+        "summary_type": "cls_index", "summary_use_proj": True, "vocab_size": 50257,
+        "task_specific_params": {"text-generation": {"do_sample": True, "max_length": 50}},
+    },
+    "openai-gpt": {
+        "afn": "gelu", "attn_pdrop": 0.1, "embd_pdrop": 0.1, "initializer_range": 0.02, "layer_norm_epsilon": 1e-05,
+        "model_type": "openai-gpt", "n_ctx": 512, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 512,
+        "n_special": 0, "predict_special_tokens": True, "resid_pdrop": 0.1, "vocab_size": 40478,
+    },
+}  # fmt: skip
+PARAMETERS = {
+    "SmolLM2-135M": 134_515_008,
+    "Llama-3.2-1B": 1_235_814_400,
+    "Mistral-7B": 7_241_732_096,
+    "Mixtral-8x7B": 46_702_792_704,
+    "gemma-2b": 2_506_172_416,
+    "gpt2": 124_439_808,
+    "openai-gpt": 116_534_784,
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_configs_of_published_models_are_understood(name, tmp_path):
+    """Down to the number of parameters that the model is known to have."""
+    (tmp_path / "config.json").write_text(json.dumps(PUBLISHED[name]))
+    _, config = read_config(tmp_path / "config.json")
+    assert sum(tensor.numel() for tensor in blank_model(config).parameters()) == PARAMETERS[name]
 
 
 @pytest.mark.parametrize(("family", "fields", "named"), [

@@ -9,9 +9,10 @@ from llm_gen.checks import CheckpointError
 from llm_gen.model import DecoderLM
 from llm_gen.tokenizer import Tokenizer
 from llm_gen.weights import native, smollm2
-from llm_gen.weights.files import read_json
+from llm_gen.weights.files import PICKLES, read_json
 from llm_gen.weights.gguf import load_gguf
 from llm_gen.weights.gguf_tokenizer import read_gguf_tokenizer
+from llm_gen.weights.hugging_face import load_hugging_face
 from llm_gen.weights.tokenizer_folder import read_tokenizer
 
 __all__ = ["NAMES", "load_model", "load_tokenizer"]
@@ -21,7 +22,6 @@ NAMES = {
     "tiny": lambda: Path(__file__).parents[1] / "data" / "tiny",
     "smollm2": lambda: smollm2.fetch(progress=_tell),
 }
-_PICKLES = (".bin", ".ckpt", ".pickle", ".pkl", ".pt", ".pth")
 
 
 def load_model(name_or_path: str | Path) -> DecoderLM:
@@ -45,8 +45,6 @@ def _load_folder(folder: Path) -> DecoderLM:
     if read_json(folder / "config.json").get("format") == native.FORMAT:
         model, _ = native.load_checkpoint(folder)
         return model
-    from llm_gen.weights.hugging_face import load_hugging_face
-
     return load_hugging_face(folder)
 
 
@@ -60,7 +58,7 @@ def _locate(name_or_path: str | Path) -> Path:
     if not path.exists():
         known = ", ".join(NAMES)
         raise CheckpointError(f"there is no model {str(path)!r}: give a folder, a .gguf file or one of {known}")
-    if path.suffix in _PICKLES:
+    if path.suffix in PICKLES:
         raise CheckpointError(f"{path} looks like a pickle, which can run code when opened: convert it to safetensors")
     return path
 

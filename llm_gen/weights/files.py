@@ -8,6 +8,8 @@ from typing import Any
 
 from llm_gen.checks import CheckpointError
 
+PICKLES = (".bin", ".ckpt", ".pickle", ".pkl", ".pt", ".pth")  # endings of files that are never opened
+
 
 def read_text(path: Path) -> str:
     """The text of a file in UTF-8. Raises CheckpointError if it is missing or cannot be read."""

@@ -55,14 +55,8 @@ def to_ours(family: Family, values: Mapping[str, Any]) -> ModelConfig:
 
 def to_theirs(family: Family, config: ModelConfig) -> dict[str, Any]:
     """The family's fields that say what a config says, as far as the family can say it."""
-    theirs = {name: getattr(config, targets.split()[0]) for name, (targets, _) in family.fields.items()}
-    for name, (targets, _) in family.fields.items():
-        if targets == "activation":
-            names = [theirs for theirs, ours in family.activations.items() if ours == config.activation]
-            theirs[name] = names[0] if names else config.activation
-    if theirs.get("rope_scaling") is not None:
-        theirs["rope_scaling"] = dict(theirs["rope_scaling"])
-    return theirs
+    ours = {**config.to_dict(), "activation": _their_activation(family, config.activation)}
+    return {name: ours[targets.split()[0]] for name, (targets, _) in family.fields.items()}
 
 
 def choose_family(config: ModelConfig) -> tuple[str, Family]:
@@ -95,6 +89,11 @@ def _activation(name: str, value: object, known: Mapping[str, str]) -> str:
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}, got {value!r}")
     return known[value]
+
+
+def _their_activation(family: Family, activation: str) -> str:
+    """The first name that the family has for our activation; without one our own name, which reads as another."""
+    return next((name for name, ours in family.activations.items() if ours == activation), activation)
 
 
 def _with_one_rope(family: Family, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +136,7 @@ def _refuse_the_rest(values: Mapping[str, Any], config: ModelConfig) -> None:
     understood = {*DEMANDED, *HARMLESS, "layer_types", "hidden_activation"}
     unknown = [f"{name} = {reprlib.repr(value)}" for name, value in values.items() if name not in understood]
     if unknown:
-        raise ValueError(f"fields that are not supported, and could change the results: {', '.join(unknown)}")
+        raise ValueError(f"unsupported fields that could change the results: {', '.join(unknown)}")
 
 
 def _check_layer_types(kinds: object, config: ModelConfig) -> None:

@@ -17,12 +17,11 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from llm_gen.checks import CheckpointError
-from llm_gen.weights.files import read_json
+from llm_gen.weights.files import PICKLES, read_json
 from llm_gen.weights.hugging_face.families import Family
 from llm_gen.weights.hugging_face.names import plain_name
 
 CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
-PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 FLOATS = ("F64", "F32", "F16", "BF16")
 # Masks and tables that older versions stored beside the weights.
 _BUFFERS = re.compile(r"(.*\.)?(attn\.(masked_)?bias|rotary_emb\.inv_freq|position_ids)")
@@ -61,12 +60,12 @@ def weight_files(folder: Path) -> list[Path]:
         return _files_of_index(folder)
     files = sorted(folder.glob("*.safetensors"))
     if not files:
-        refuse_pickles(folder)
+        _refuse_pickles(folder)
         raise CheckpointError(f"{folder} holds no safetensors file, so there are no weights to load")
     return files
 
 
-def refuse_pickles(folder: Path) -> None:
+def _refuse_pickles(folder: Path) -> None:
     """CheckpointError that says why, if the folder holds pickle files."""
     pickles = sorted(file.name for file in folder.iterdir() if file.suffix in PICKLES)
     if pickles:
