@@ -19,14 +19,20 @@ from llm_gen.weights.gguf_blocks import block_format
 
 UNSUPPORTED = "FILE asks for what is not supported: "
 UNUSABLE = "FILE describes no usable model: "
-UNKNOWN = "FILE holds tensors that are not supported: "
+UNKNOWN = "FILE has unknown "
+BENT = "FILE has the wrong shape of "
 SHORT = "FILE is cut short: "
 DAMAGED = "FILE is damaged: "
 HUGE = 2**32 - 1
 
 
 def nine_of_block(block: int) -> str:
-    return ", ".join(f"blk.{block}.attn_{part}.weight" for part in ("norm", "q", "k")) + " and 6 more"
+    return ", ".join(f"blk.{block}.attn_{part}.weight" for part in ("k", "norm", "output")) + " and 6 more"
+
+
+def bent_vocabulary(size: int) -> str:
+    tensors = ("token_embd.weight", "output.weight")
+    return BENT + ", ".join(f"{name} ({len(TOKENS)}, 64) instead of ({size}, 64)" for name in tensors)
 
 
 def index(layout: str, *values) -> bytes:
@@ -58,13 +64,13 @@ def refusal(path) -> str:
         ({"llama.expert_count": 8}, UNSUPPORTED + "llama.expert_count = 8"),
         ({"llama.logit_scale": 0.5}, UNSUPPORTED + "llama.logit_scale = 0.5"),
         ({"llama.rope.scaling.attn_factor": 2.0}, UNSUPPORTED + "llama.rope.scaling.attn_factor = 2.0"),
-        ({"llama.vocab_size": 300}, f"FILE: token_embd.weight must have the shape (300, 64), got ({len(TOKENS)}, 64)"),
+        ({"llama.vocab_size": 300}, bent_vocabulary(300)),
         ({"llama.block_count": HUGE}, f"FILE must have {HUGE} blocks, got {len(TENSORS)} tensors"),
         (
             dict.fromkeys(["llama.feed_forward_length", "llama.embedding_length"], HUGE),
             UNUSABLE + "it is too large to be one",
         ),
-        ({"llama.block_count": 3}, "FILE lacks " + nine_of_block(2)),
+        ({"llama.block_count": 3}, "FILE misses " + nine_of_block(2)),
         ({"llama.block_count": 1}, UNKNOWN + nine_of_block(1)),
     ],
 )
@@ -86,15 +92,15 @@ def test_another_architecture_is_refused_with_the_known_ones(tmp_path):
     ("change", "message"),
     [
         ({"token_embd.weight": None}, "FILE lacks token_embd.weight"),
-        ({"output_norm.weight": None}, "FILE lacks output_norm.weight"),
+        ({"output_norm.weight": None}, "FILE misses output_norm.weight"),
         ({"rope_freqs.weight": torch.ones(4)}, UNKNOWN + "rope_freqs.weight"),
         (
             {"blk.0.attn_q.weight": torch.ones(16, 64), "blk.0.attn_k.weight": torch.ones(32, 64)},
-            "FILE: blk.0.attn_q.weight must have the shape (32, 64), got (16, 64)",
+            BENT + "blk.0.attn_q.weight (16, 64) instead of (32, 64), blk.0.attn_k.weight (32, 64) instead of (16, 64)",
         ),
         (
             {"blk.1.ffn_down.weight": torch.ones(96, 64)},
-            "FILE: blk.1.ffn_down.weight must have the shape (64, 96), got (96, 64)",
+            BENT + "blk.1.ffn_down.weight (96, 64) instead of (64, 96)",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def _locate(name_or_path: str | Path) -> Path:
     if name_or_path in NAMES:
         return NAMES[name_or_path]()
     path = Path(name_or_path)
-    if not path.exists():
+    if not os.path.exists(path):  # Path.exists raises for a name that is too long
         known = ", ".join(NAMES)
         raise CheckpointError(f"there is no model {str(path)!r}: give a folder, a .gguf file or one of {known}")
     if path.suffix in PICKLES:

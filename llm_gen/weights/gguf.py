@@ -14,6 +14,7 @@ from llm_gen.config import ModelConfig
 from llm_gen.model import DecoderLM
 from llm_gen.weights.blank import blank_model
 from llm_gen.weights.gguf_file import GGUFFile
+from llm_gen.weights.native import check_tensors
 
 ARCHITECTURES = ("llama",)
 
@@ -63,9 +64,10 @@ def load_gguf(path: str | Path) -> DecoderLM:
         model = blank_model(config)
     except RuntimeError:
         raise CheckpointError(f"{path} describes no usable model: it is too large to be one") from None
-    sources = {name: _sources(name) for name, _ in model.named_parameters()}
-    _check_tensors(file, model, sources)
-    weights = {name: _read(file, model, name, sources[name]) for name in sources}
+    layout = {name: _sources(name, tensor, config) for name, tensor in model.named_parameters()}
+    wanted = {name: rows for sources in layout.values() for name, rows in sources.items()}
+    check_tensors(file.path, wanted, file.tensors)
+    weights = {name: _read(file, config, sources) for name, sources in layout.items()}
     model.load_state_dict(weights, assign=True)
     return model.eval()
 
@@ -127,54 +129,29 @@ def _is_honoured(name: str, fields: dict[str, Any], config: ModelConfig) -> bool
     return name in only and fields[name] == only[name]
 
 
-def _sources(parameter: str) -> list[str]:
-    """Names in the file of the tensors that one parameter is made of."""
+def _sources(parameter: str, tensor: Tensor, config: ModelConfig) -> dict[str, Tensor]:
+    """Names in the file of the tensors that one parameter is made of, each with the rows that it fills."""
     block, module, kind = re.fullmatch(r"(?:blocks\.(\d+)\.)?(.+)\.(weight|bias)", parameter).groups()
-    if block is None:
-        return [f"{_OUTER[module]}.{kind}"]
-    return [f"blk.{block}.{part}.{kind}" for part in _INNER[module]]
+    names = [_OUTER[module]] if block is None else [f"blk.{block}.{part}" for part in _INNER[module]]
+    heads = (config.num_heads, config.num_kv_heads, config.num_kv_heads)
+    counts = [n * config.head_size for n in heads] if module == "attn.qkv" else tensor.shape[0] // len(names)
+    return {f"{name}.{kind}": rows for name, rows in zip(names, tensor.split(counts), strict=True)}
 
 
-def _check_tensors(file: GGUFFile, model: DecoderLM, sources: dict[str, list[str]]) -> None:
-    """Every tensor is there, has its shape and is used: all of it is known before any of it is read."""
-    wanted = [name for names in sources.values() for name in names]
-    if missing := [name for name in wanted if name not in file.tensors]:
-        raise CheckpointError(f"{file.path} lacks {_list(missing)}")
-    if extra := [name for name in file.tensors if name not in set(wanted)]:
-        raise CheckpointError(f"{file.path} holds tensors that are not supported: {_list(extra)}")
-    for parameter, tensor in model.named_parameters():
-        rows = _rows(model.config, parameter, tensor)
-        for name, count in zip(sources[parameter], rows, strict=True):
-            expected, found = (count, *tensor.shape[1:]), file.tensors[name].shape
-            if found != expected:
-                raise CheckpointError(f"{file.path}: {name} must have the shape {expected}, got {found}")
-
-
-def _rows(config: ModelConfig, parameter: str, tensor: Tensor) -> list[int]:
-    """How many rows of a parameter each of its sources gives."""
-    if ".qkv." in parameter:
-        return [heads * config.head_size for heads in (config.num_heads, config.num_kv_heads, config.num_kv_heads)]
-    return [tensor.shape[0] // 2] * 2 if ".mlp.up." in parameter else [tensor.shape[0]]
-
-
-def _read(file: GGUFFile, model: DecoderLM, parameter: str, sources: list[str]) -> Tensor:
+def _read(file: GGUFFile, config: ModelConfig, sources: dict[str, Tensor]) -> Tensor:
     """One parameter, its rows read from one source after the other."""
-    shaped = model.get_parameter(parameter)
-    tensor = torch.empty(shaped.shape)
-    for rows, name in zip(tensor.split(_rows(model.config, parameter, shaped)), sources, strict=True):
+    first = next(iter(sources.values()))
+    counts = [len(rows) for rows in sources.values()]
+    parameter = torch.empty(sum(counts), *first.shape[1:], dtype=torch.float32)
+    for name, rows in zip(sources, parameter.split(counts), strict=True):
         file.read(name, rows)
-        heads = {"attn_q": model.config.num_heads, "attn_k": model.config.num_kv_heads}.get(name.split(".")[-2])
+        heads = {"attn_q": config.num_heads, "attn_k": config.num_kv_heads}.get(name.split(".")[-2])
         if heads is not None:
             rows.copy_(_unpermute(rows, heads))
-    return tensor
+    return parameter
 
 
 def _unpermute(rows: Tensor, heads: int) -> Tensor:
     """Query or key rows (heads * d, ...) in our order: in each head all first members of the rotary pairs, then
     all second ones. GGUF keeps the two rows of a pair side by side."""
     return rows.view(heads, -1, 2, rows[0].numel()).transpose(1, 2).reshape(rows.shape)
-
-
-def _list(names: list[str], most: int = 3) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
