@@ -57,7 +57,7 @@ DRAFT = {"embed_dim": 64, "num_heads": 2, "num_kv_heads": 1, "num_layers": 2, "m
 RECIPES = {
     "tiny": Recipe(steps=5000, sizes=TINY),
     "tiny-draft": Recipe(steps=3000, learning_rate=5e-3, sizes=DRAFT),
-    "tiny-undertrained": Recipe(steps=250, learn_eos=False, sizes=TINY),
+    "tiny-undertrained": Recipe(steps=200, learn_eos=False, sizes=TINY),
 }
 
 

@@ -26,7 +26,9 @@ def folder(tmp_path, tokenizer):
     return tmp_path / "new" / "checkpoint"
 
 
-@pytest.mark.parametrize("config", [{"num_kv_heads": 1}, {"tie_embeddings": True}, {"positions": "learned", "norm": "layer"}])
+@pytest.mark.parametrize(
+    "config", [{"num_kv_heads": 1}, {"tie_embeddings": True}, {"positions": "learned", "norm": "layer"}]
+)
 def test_a_model_comes_back_exactly_and_in_eval_mode(tmp_path, tokenizer, config):
     model = DecoderLM({"vocab_size": 300, **SIZES, **config}).train()
     save_checkpoint(tmp_path, model, tokenizer, dtype=torch.float32)
@@ -87,7 +89,7 @@ def test_wrong_tensors_are_named(folder, change, message):
 @pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", b"\xff" * 64])
 def test_a_broken_weight_file_is_refused_in_one_sentence(folder, content):
     (folder / "model.safetensors").write_bytes(content)
-    with pytest.raises(CheckpointError, match="model.safetensors is no readable safetensors file"):
+    with pytest.raises(CheckpointError, match=r"model\.safetensors is no readable safetensors file"):
         load_checkpoint(folder)
 
 

@@ -29,7 +29,7 @@ def test_a_seed_gives_one_story_and_seeds_give_different_ones():
 
 
 def test_stories_have_the_size_and_the_vocabulary_that_the_model_card_promises():
-    stories = [sample(seed) for seed in range(1500)]
+    stories = [sample(seed) for seed in range(800)]
     lengths = [len(story.split()) for story in stories]
     words = {word.lower() for story in stories for word in re.findall(r"[A-Za-z]+", story)}
     assert min(lengths) >= 50
@@ -43,7 +43,7 @@ def test_stories_are_well_written():
         assert not re.search(r"\ba [aeiou]|\ban [^aeiouh]|  | [.,!?]|[{}<>|]", story), story
         assert re.match(r'["A-Z]', story), story
         assert story.count('"') % 2 == 0, story
-        assert all(re.match(r'"?[A-Z]', after) for after in re.findall(r'[.!?] (.{2})', story)), story
+        assert all(re.match(r'"?[A-Z]', after) for after in re.findall(r"[.!?] (.{2})", story)), story
 
 
 def test_pieces_join_to_the_text_and_are_what_the_grammar_wrote():
@@ -76,7 +76,7 @@ def test_aliases_groups_weights_and_empty_alternatives():
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ("Story:\n  {x:nobody}.", "'x' cannot be of class 'nobody'"),
+        ("Story:\n  {x:nobody}.", "class 'nobody' does not exist"),
         ("Story:\n  {x:folk} and {x:thing}.", "'x' cannot be of class 'thing'"),
         ("Story:\n  {x} ran.", "variable 'x' is bound nowhere"),
         ("Story:\n  {x:folk.her} ran.", "'Ada' has no form 'her'"),
@@ -113,14 +113,16 @@ def test_the_judge_accepts_every_beginning_of_a_story_and_only_the_whole_as_a_wh
         ("in the meadow,", "in the forest,", "the story cannot go on with 'forest' here; it could go on with 'meadow'"),
         ("Under a hedge", "Under a bench", "the story cannot go on with 'bench' here; it could go on with 'hedge'"),
         ("home to sing", "home to read", "the joy of this story is sing: expected 'sing', found 'read'"),
-        ("She had a golden", "Soon there was", "the story cannot go on with 'Soon' here"),
+        (
+            "She had a golden boat and loved to sail it on the pond.",
+            "Soon there was a rose bush, full of red roses.",
+            "the story cannot go on with 'Soon' here; it could go on with ",
+        ),
     ],
 )
 def test_inconsistent_but_grammatical(old, new, reason):
     assert STORY.count(old) == 1
-    text = STORY.replace(old, new) if not new.startswith("Soon") else STORY[: STORY.index(old)] + (
-        "Soon there was a pumpkin, bigger than a cart."
-    )
+    text = STORY.replace(old, new)
     verdict = judge(text)
     assert verdict.grammatical
     assert not verdict.consistent

@@ -7,7 +7,7 @@ given what was read. Reading one symbol is one step of forward filtering in floa
 
 from collections.abc import Callable, Hashable, Iterable
 
-from llm_gen.story.grammar import END, Grammar, State
+from llm_gen.story.grammar import Grammar, State
 
 Symbols = tuple[Hashable, ...]
 Position = tuple[Symbols, State | None]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from llm_gen.story.filtering import Belief, Language, NotInLanguage
-from llm_gen.story.grammar import END, Call, Grammar, Slot
+from llm_gen.story.grammar import END, Grammar
 from llm_gen.story.lexicon import Value
+from llm_gen.story.notation import Slot
 from llm_gen.story.pieces import split_pieces
 from llm_gen.story.relax import relax
 from llm_gen.story.tales import STORIES
@@ -115,8 +116,8 @@ def open_slots(belief: Belief) -> Iterator[tuple[Slot, dict[str, Value]]]:
 
 def blame_slot(grammar: Grammar, slot: Slot, bindings: dict[str, Value], found: str) -> str:
     """A reason if `found` would fill this slot in another story, else nothing."""
-    kind = slot.kind or grammar.kind_of[slot.var]
-    fits = [v for v in grammar.lexicon[kind] if any(w[0] == found for w in v.wordings(slot.form, slot.space))]
+    values = grammar.lexicon[grammar.kind_of_slot(slot)]
+    fits = [v for v in values if any(w[0] == found for w in v.wordings(slot.form, slot.space))]
     if not fits:
         return ""
     if slot.kind is None:

@@ -1,7 +1,8 @@
 """Word classes of the stories: every value has named forms, and a form may have several wordings.
 
-A table is text: a header `[class column column]`, then one value per line with cells between bars. The
-first cell is the form `name`; `;` separates wordings of one cell, which are equally likely.
+A table is text: a header `[class column column]`, then lines with cells between bars. The first cell is the form
+`name`, or several names with commas that share the other cells; `;` separates wordings of one cell, which are
+equally likely.
 """
 
 from dataclasses import dataclass
@@ -32,10 +33,9 @@ def with_article(phrase: str) -> str:
     return ("an " if phrase[0].lower() in "aeiou" or phrase == "honest" else "a ") + phrase
 
 
-def make_value(columns: list[str], cells: list[str]) -> Value:
-    name = cells[0]
+def make_value(name: str, columns: list[str], cells: list[str]) -> Value:
     forms = {"name": (name,), "a": (with_article(name),), "the": ("the " + name,)}
-    for column, cell in zip(columns, cells[1:], strict=True):
+    for column, cell in zip(columns, cells, strict=True):
         forms[column] = tuple(wording.strip() for wording in cell.split(";"))
     return Value(name, forms)
 
@@ -48,5 +48,6 @@ def parse_lexicon(tables: str) -> dict[str, tuple[Value, ...]]:
             name, *columns = line.strip("[]").split()
             values = classes.setdefault(name, [])
         else:
-            values.append(make_value(columns, [cell.strip() for cell in line.split("|")]))
+            names, *cells = (cell.strip() for cell in line.split("|"))
+            values += [make_value(name, columns, cells) for name in names.split(", ")]
     return {name: tuple(values) for name, values in classes.items()}

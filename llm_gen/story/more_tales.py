@@ -72,7 +72,8 @@ SecretFind:
   Nobody but {hero} knew about {secret:secret}. Inside, {secret.inside}.
 SecretShow:
   {hero.He} showed it to {hero.his} friend {friend:folk}. "Do not tell (anybody|anyone)," said {hero}.
-  "Can you keep a secret?" {hero.he} asked {friend:folk}. "I can," said {friend}. So {hero} showed {friend.him} the {secret.short}.
+  "Can you keep a secret?" {hero.he} asked {friend:folk}. "I can," said {friend}. \
+    So {hero} showed {friend.him} the {secret.short}.
   {hero.He} told only {friend:folk}, {hero.his} best friend. {friend} promised to tell nobody.
 SecretKept:
   {friend} kept the secret. <SecretPlay>
@@ -121,12 +122,15 @@ VISIT = """
 Visit:
   <VisitWhy> <VisitMeet> <VisitShare> <VisitHome>
 VisitWhy:
-  {hero.His} {relative:relative} was ill. So {hero} put {first:food.a} and {second:food.a} into a basket and went to see {relative.him}.
-  One {:weather} {:time} {hero} wanted to visit {hero.his} {relative:relative} and bring {relative.him} {first:food.a} and {second:food.a}.
+  {hero.His} {relative:relative} was ill. So {hero} put {first:food.a} and {second:food.a} into a basket \
+    and went to see {relative.him}.
+  One {:weather} {:time} {hero} wanted to visit {hero.his} {relative:relative} \
+    and bring {relative.him} {first:food.a} and {second:food.a}.
   "Take the {first:food} and the {second:food} to your {relative:relative}," said {hero.his} mother.
 VisitMeet:
   On the way, {place:place.at}, {hero.he} met {animal:animal.a}. "I am so hungry," it said.
-  {place:place.At} sat {animal:animal.a}. "What is in your basket?" it asked. "The {first} and the {second}," said {hero}.
+  {place:place.At} sat {animal:animal.a}. "What is in your basket?" it asked. \
+    "The {first} and the {second}," said {hero}.
   The way led past the {place:place}. There {hero.he} heard {animal:animal.a} {animal.sound}.
 VisitShare:
   {hero} gave it some of the {first}. As thanks the {animal} showed {hero.him} the (short|best|quick) way.

@@ -1,26 +1,22 @@
 """The grammar without its memory: every sentence of the stories, in any order, every slot filled on its own."""
 
-import copy
-
-from llm_gen.story.grammar import Alias, Body, Call, Grammar, Slot, Symbol
+from llm_gen.story.grammar import Grammar
+from llm_gen.story.notation import Alias, Body, Call, Group, Slot, Symbol
 
 
 def relax(grammar: Grammar) -> Grammar:
     """A grammar of all texts made of the grammar's sentences. What it accepts is grammatical, if not consistent."""
-    loose = copy.copy(grammar)
-    loose.rules = {}
-    sentences = []
+    rules, sentences = {}, []
     for name, alternatives in grammar.rules.items():
         bodies = [(p, tuple(forget(part, grammar) for part in parts)) for p, parts in alternatives]
         if name[0].isupper():
             sentences += [body for _, parts in bodies for body in parts if body and not is_frame(body)]
         else:
-            loose.rules[name] = bodies
+            rules[name] = bodies
     one, more = (Call("Sentence"),), (Call("Story"),)
-    loose.rules["Sentence"] = [(1 / len(sentences), (body,)) for body in sentences]
-    loose.rules["Story"] = [(0.5, (one,)), (0.5, (one, more))]
-    loose.finish()
-    return loose
+    rules["Sentence"] = [(1 / len(sentences), (body,)) for body in sentences]
+    rules["Story"] = [(0.5, (one,)), (0.5, (one, more))]
+    return Grammar(rules, grammar.lexicon)
 
 
 def forget(body: Body, grammar: Grammar) -> Body:
@@ -28,9 +24,11 @@ def forget(body: Body, grammar: Grammar) -> Body:
 
 
 def forget_symbol(symbol: Symbol, grammar: Grammar) -> Symbol:
-    if not isinstance(symbol, Slot):
-        return symbol
-    return Slot(None, symbol.kind or grammar.kind_of[symbol.var], symbol.form, symbol.space)
+    if isinstance(symbol, Group):
+        return Group(tuple(forget(body, grammar) for body in symbol.bodies))
+    if isinstance(symbol, Slot):
+        return Slot(None, grammar.kind_of_slot(symbol), symbol.form, symbol.space)
+    return symbol
 
 
 def is_frame(body: Body) -> bool:

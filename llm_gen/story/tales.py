@@ -18,7 +18,8 @@ OpeningJoy:
   There was once a {hero:folk.kind} named {hero}, who was always {trait:trait} and loved to {joy:hobby}.
   {hero:folk} was {trait:trait.a} {hero.kind}. Every {:time} {hero.he} liked to {joy:hobby}.
   This is the story of {hero:folk}, {trait:trait.a} {hero.kind} who liked to {joy:hobby}.
-  Everybody liked {hero:folk}. {hero.He} was {trait:trait.a} {hero.kind} who loved to {joy:hobby} and to {second_joy:hobby}.
+  Everybody liked {hero:folk}. {hero.He} was {trait:trait.a} {hero.kind} who loved to {joy:hobby} \
+    and to {second_joy:hobby}.
   "I like to {joy:hobby}," {hero:folk} always said. {hero.He} was {trait:trait.a} {hero.kind}.
 Plot:
   <Lost>
@@ -169,8 +170,8 @@ RacePlan:
 RaceRun:
   {rival} was soon far ahead, but then {rival.he} <stop>. {winner=hero} {loser=rival}
   At first {rival} was in front. But the sun was hot, and {rival.he} <stop>. {winner=hero} {loser=rival}
-  {hero} was in front when {hero.he} saw {animal:animal.a} that {trouble:trouble}. {hero.He} stopped and {trouble.cure}.\
-   {winner=rival} {loser=hero}
+  {hero} was in front when {hero.he} saw {animal:animal.a} that {trouble:trouble}. {hero.He} stopped and \
+    {trouble.cure}. {winner=rival} {loser=hero}
   {hero} ran well, but near the {to} {hero.he} fell over a (stone|root|branch). {winner=rival} {loser=hero}
 stop:
   lay down and slept

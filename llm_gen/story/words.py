@@ -3,27 +3,10 @@
 from llm_gen.story.lexicon import parse_lexicon
 
 TABLES = """
+
 [folk kind he him his]
-Anna | girl | she | her | her
-Lily | girl | she | her | her
-Mia | girl | she | her | her
-Rosa | girl | she | her | her
-Nora | girl | she | her | her
-Ella | girl | she | her | her
-Ivy | girl | she | her | her
-Clara | girl | she | her | her
-Ruth | girl | she | her | her
-Maya | girl | she | her | her
-Tom | boy | he | him | his
-Ben | boy | he | him | his
-Sam | boy | he | him | his
-Leo | boy | he | him | his
-Max | boy | he | him | his
-Finn | boy | he | him | his
-Jack | boy | he | him | his
-Oscar | boy | he | him | his
-Hugo | boy | he | him | his
-Noah | boy | he | him | his
+Anna, Lily, Mia, Rosa, Nora, Ella, Ivy, Clara, Ruth, Maya | girl | she | her | her
+Tom, Ben, Sam, Leo, Max, Finn, Jack, Oscar, Hugo, Noah | boy | he | him | his
 Rusty | fox | he | him | his
 Amber | fox | she | her | her
 Bruno | bear | he | him | his
@@ -34,61 +17,19 @@ Basil | rabbit | he | him | his
 Clover | rabbit | she | her | her
 
 [trait]
-kind
-merry
-clever
-cheerful
-curious
-shy
-gentle
-lively
-careful
-patient
-dreamy
-honest
-funny
-quiet
-busy
-stubborn
+kind, merry, clever, cheerful, curious, shy, gentle, lively, careful, patient, dreamy, honest
+funny, quiet, busy, stubborn
 
 [hobby]
-sing
-dance
-paint
-read
-climb trees
-tell stories
-watch the clouds
-bake bread
-count the stars
-collect stones
+sing, dance, paint, read, climb trees, tell stories, watch the clouds, bake bread
+count the stars, collect stones
 
 [home]
-by the sea
-by the river
-by the lake
-near the woods
-near the hills
-near the mountains
-on a green hill
-on a windy hill
-at the edge of the forest
-beside the old mill
+by the sea, by the river, by the lake, near the woods, near the hills, near the mountains
+on a green hill, on a windy hill, at the edge of the forest, beside the old mill
 
 [look]
-red
-blue
-green
-yellow
-white
-purple
-orange
-golden
-silver
-striped
-shiny
-old
-tiny
+red, blue, green, yellow, white, purple, orange, golden, silver, striped, shiny, old, tiny
 pretty
 
 [thing use]
@@ -118,20 +59,15 @@ shell | listen to it
 feather | write with it
 
 [craft of]
-kite | paper
-lantern | paper
-scarf | wool
-blanket | wool
+kite, lantern | paper
+scarf, blanket | wool
 puppet | wool; wood
-flute | wood
-whistle | wood
+flute, whistle | wood
 boat | wood; paper
-drum | wood
-spoon | wood
+drum, spoon | wood
 basket | straw
 hat | straw; wool
-cup | clay
-bell | clay
+cup, bell | clay
 crown | flowers; paper
 necklace | shells; flowers
 
@@ -184,16 +120,7 @@ plums | some plums
 berries | some berries
 
 [vegetable]
-carrots
-potatoes
-onions
-beans
-peas
-mushrooms
-leeks
-tomatoes
-turnips
-herbs
+carrots, potatoes, onions, beans, peas, mushrooms, leeks, tomatoes, turnips, herbs
 
 [elder he job gift]
 baker | he | bake the bread; carry the flour | a warm loaf
@@ -232,14 +159,7 @@ was tied to a post | untied the rope
 had hurt its leg | washed the leg
 
 [giver]
-fairy
-wizard
-giant
-witch
-dwarf
-queen
-king
-stranger
+fairy, wizard, giant, witch, dwarf, queen, king, stranger
 
 [need gift]
 hungry | bread; soup; cheese
@@ -271,22 +191,11 @@ aunt | she | her
 uncle | he | him
 
 [cake]
-cake
-pie
-tart
-bun
-pudding
-pancake
+cake, pie, tart, bun, pudding, pancake
 
 [hideout]
-behind a wall
-under a cart
-in a barrel
-behind a tree
-under a bush
-behind a hedge
-in a big basket
-between the flowers
+behind a wall, under a cart, in a barrel, behind a tree, under a bush, behind a hedge
+in a big basket, between the flowers
 
 [fear face]
 the dark | go out into the dark; walk through the dark
@@ -296,22 +205,10 @@ high places | climb up the high rocks; walk over the high bridge
 the forest | go into the forest; run through the forest
 
 [weather]
-sunny
-windy
-cold
-warm
-rainy
-foggy
-snowy
-cloudy
-bright
-frosty
+sunny, windy, cold, warm, rainy, foggy, snowy, cloudy, bright, frosty
 
 [time]
-morning
-afternoon
-evening
-day
+morning, afternoon, evening, day
 """
 
 LEXICON = parse_lexicon(TABLES)
