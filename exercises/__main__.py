@@ -1,7 +1,7 @@
 """python -m exercises: list, check, hint, solution, progress, reset, watch, table.
 
-Exit codes: 0 everything asked for is passed (or done); 1 an answer is wrong; 2 the command, a name or a file is wrong;
-3 nothing is wrong, but something is not attempted.
+Exit codes: 0 everything asked for is passed (or done); 1 an answer is wrong; 2 the command, a name or a file
+is wrong; 3 nothing is wrong, but something is not attempted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The loop: predict, choose, append.
 
-Write greedy generation in its plainest form. `model(ids)` takes ids (B, T) and gives logits (B, T, V): the entry at
-position t scores the token that comes after position t. Feed the whole text each time, take the likeliest token of
-each row, append it, and go on until `max_new_tokens` are added. Give back prompt and new tokens together.
+Write greedy generation in its plainest form. `model(ids)` takes ids (B, T) and gives logits (B, T, V): the
+entry at position t scores the token that comes after position t. Feed the whole text each time, take the
+likeliest token of each row, append it, and go on until `max_new_tokens` are added. Give back prompt and new
+tokens together.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,9 @@
 """The dart on the ruler: draw a token from one uniform number.
 
-Lay the probabilities of a row side by side on a ruler from 0 to 1. A number u in [0, 1) falls into the piece of one
-token: token i is drawn if (mass before i) <= u < (mass before i) + p_i. A token of probability 0 is never drawn.
-Rounding may leave the ruler a little shorter than 1; a number beyond its end draws the last token that has any mass.
+Lay the probabilities of a row side by side on a ruler from 0 to 1. A number u in [0, 1) falls into the piece
+of one token: token i is drawn if (mass before i) <= u < (mass before i) + p_i. A token of probability 0 is
+never drawn. Rounding may leave the ruler a little shorter than 1; a number beyond its end draws the last
+token that has any mass.
 """
 
 from torch import Tensor

@@ -1,7 +1,8 @@
 """A temperature for a wanted entropy.
 
-Write a function that finds the temperature at which softmax(logits / temperature) has the entropy `bits`, in bits. The
-logits are a vector (V,); the wanted temperature lies between 0.1 and 10. A relative error of 0.001 is allowed.
+Write a function that finds the temperature at which softmax(logits / temperature) has the entropy `bits`, in
+bits. The logits are a vector (V,); the wanted temperature lies between 0.1 and 10. A relative error of 0.001
+is allowed.
 """
 
 from torch import Tensor

@@ -1,7 +1,7 @@
 """The ratio of two probabilities.
 
-Two tokens have the logits 2 and 1. How many times likelier is the first than the second at each temperature? The
-other tokens do not matter, and that is the point. Tolerance 0.01.
+Two tokens have the logits 2 and 1. How many times likelier is the first than the second at each temperature?
+The other tokens do not matter, and that is the point. Tolerance 0.01.
 """
 
 objective = "Explain what the temperature does to the ratio of two probabilities"

@@ -1,7 +1,8 @@
 """Two equal logits: the limits of the temperature.
 
-The logits are (1, 1, 0). Which distribution do you get at temperature 1, which one as the temperature goes to 0, and
-which one as it grows without end? Give three probabilities each, right to two decimals (tolerance 0.005).
+The logits are (1, 1, 0). Which distribution do you get at temperature 1, which one as the temperature goes to
+0, and which one as it grows without end? Give three probabilities each, right to two decimals (tolerance
+0.005).
 """
 
 objective = "Derive both limits of the temperature, also with ties"

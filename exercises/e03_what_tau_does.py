@@ -1,7 +1,7 @@
 """What does the temperature do to a distribution?
 
-Match each temperature with what happens to the distribution of a model whose logits are (2, 1, 0). Give the letter of
-one option for each.
+Match each temperature with what happens to the distribution of a model whose logits are (2, 1, 0). Give the
+letter of one option for each.
 """
 
 objective = "Explain what the temperature does to the ratio of two probabilities"

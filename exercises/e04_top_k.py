@@ -1,7 +1,8 @@
 """Top-k: keep exactly k tokens, ties or not.
 
-In each row keep the `top_k` largest logits as they are and set all others to -inf. Of equal logits the lower id wins, so
-exactly min(top_k, V) tokens stay, and top_k = 1 is greedy decoding. Do not write to the logits you are given.
+In each row keep the `top_k` largest logits as they are and set all others to -inf. Of equal logits the lower
+id wins, so exactly min(top_k, V) tokens stay, and top_k = 1 is greedy decoding. Do not write to the logits
+you are given.
 """
 
 from torch import Tensor

@@ -1,7 +1,7 @@
 """The nuclei of (0.4, 0.3, 0.2, 0.1).
 
-For each top_p: which ranks stay (1 is the likeliest; write them as a set such as {1, 2, 3}), and what are the four
-probabilities after renormalising? Two decimals are enough (tolerance 0.005).
+For each top_p: which ranks stay (1 is the likeliest; write them as a set such as {1, 2, 3}), and what are the
+four probabilities after renormalising? Two decimals are enough (tolerance 0.005).
 """
 
 objective = "Find the nucleus of a small distribution by hand"

@@ -1,7 +1,8 @@
 """When does the nucleus grow?
 
-The distribution is (0.5, 0.3, 0.15, 0.05) and top_p is 0.9, so the nucleus has three tokens. Raise the temperature:
-from which temperature on has it four? Give one number (tolerance 0.01). Use the computer if you like.
+The distribution is (0.5, 0.3, 0.15, 0.05) and top_p is 0.9, so the nucleus has three tokens. Raise the
+temperature: from which temperature on has it four? Give one number (tolerance 0.01). Use the computer if you
+like.
 """
 
 objective = "Explain how temperature and top-p act together"

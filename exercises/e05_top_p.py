@@ -1,8 +1,9 @@
 """Top-p: keep the nucleus, renormalise the rest away.
 
-Write the function of the chapter for a batch of distributions (B, V), in any order. In each row, from the likeliest
-token downwards, a token stays if the mass before it is below top_p; of two equal ones the lower id comes first.
-Give back the probabilities (B, V) in the original order: 0 for dropped tokens, each row summing to 1.
+Write the function of the chapter for a batch of distributions (B, V), in any order. In each row, from the
+likeliest token downwards, a token stays if the mass before it is below top_p; of two equal ones the lower id
+comes first. Give back the probabilities (B, V) in the original order: 0 for dropped tokens, each row summing
+to 1.
 """
 
 from torch import Tensor

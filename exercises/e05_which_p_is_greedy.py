@@ -1,7 +1,7 @@
 """Which top_p gives greedy decoding?
 
-The distribution is (0.4, 0.3, 0.2, 0.1). For which values of top_p is the likeliest token the only one that can be
-drawn? Give the list of all letters that fit, such as ["e", "f"].
+The distribution is (0.4, 0.3, 0.2, 0.1). For which values of top_p is the likeliest token the only one that
+can be drawn? Give the list of all letters that fit, such as ["e", "f"].
 """
 
 objective = "Predict how many tokens a given top_p keeps"

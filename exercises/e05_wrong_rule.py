@@ -1,6 +1,7 @@
 """Spot the wrong rule.
 
-Four programs decide which tokens stay in top-p. The probabilities p are sorted downwards and c is their running sum:
+Four programs decide which tokens stay in top-p. The probabilities p are sorted downwards and c is their
+running sum:
 
     rule A    keep where c - p < top_p
     rule B    keep where c <= top_p, and always the first

@@ -1,8 +1,8 @@
 """The pipeline: temperature, then top-k, then top-p.
 
-Give the distribution that the next token is drawn from. First divide by the temperature. Then keep the `top_k` largest.
-Then renormalise what is left and keep its nucleus: a token stays if the mass before it is below `top_p`. None switches
-a filter off. Ties go to the lower id. Renormalise at the end.
+Give the distribution that the next token is drawn from. First divide by the temperature. Then keep the
+`top_k` largest. Then renormalise what is left and keep its nucleus: a token stays if the mass before it is
+below `top_p`. None switches a filter off. Ties go to the lower id. Renormalise at the end.
 """
 
 from torch import Tensor

@@ -1,8 +1,8 @@
 """Predict, then run: which tokens stay?
 
-The probabilities of the tokens 0, 1, 2, 3 are (0.1, 0.2, 0.3, 0.4). Write down, before you run anything, which ids stay
-with top_k = 2 and then top_p = 0.5, and which stay the other way round, top_p = 0.5 and then top_k = 2. Write sets
-such as {0, 1}. The check shows what really happens.
+The probabilities of the tokens 0, 1, 2, 3 are (0.1, 0.2, 0.3, 0.4). Write down, before you run anything,
+which ids stay with top_k = 2 and then top_p = 0.5, and which stay the other way round, top_p = 0.5 and then
+top_k = 2. Write sets such as {0, 1}. The check shows what really happens.
 """
 
 objective = "Apply temperature, top-k and top-p in the right order"

@@ -1,9 +1,10 @@
 """Refuse bad settings.
 
-Write the check that comes before sampling. Good settings give None. Otherwise raise an error whose message names the
-argument that is wrong. temperature: a finite number above 0. top_k: None or a whole number from 1. top_p: None or a
-number above 0 and up to 1. top_k and top_p together are refused too, naming both. A value of the wrong kind is a
-TypeError (a bool is not a number, and 2.0 is not a whole number), a wrong value is a ValueError.
+Write the check that comes before sampling. Good settings give None. Otherwise raise an error whose message
+names the argument that is wrong. temperature: a finite number above 0. top_k: None or a whole number from 1.
+top_p: None or a number above 0 and up to 1. top_k and top_p together are refused too, naming both. A value of
+the wrong kind is a TypeError (a bool is not a number, and 2.0 is not a whole number), a wrong value is a
+ValueError.
 """
 
 objective = "State and check the rules for sampling settings"

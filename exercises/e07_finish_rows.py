@@ -1,8 +1,8 @@
 """Finish the rows: EOS, pad, and when to stop.
 
-A model wrote `new_tokens` (B, N) without knowing when to stop. Make of it what generation gives back: a row ends with its
-first `eos`, which stays; after it comes `pad`. The loop stops when all rows have ended, so columns after the step at
-which the last row ended are cut off. Rows without `eos` run to the end.
+A model wrote `new_tokens` (B, N) without knowing when to stop. Make of it what generation gives back: a row
+ends with its first `eos`, which stays; after it comes `pad`. The loop stops when all rows have ended, so
+columns after the step at which the last row ended are cut off. Rows without `eos` run to the end.
 """
 
 from torch import Tensor

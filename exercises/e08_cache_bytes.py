@@ -1,7 +1,7 @@
 """How large is the cache?
 
-A cache keeps a key and a value, `head_size` numbers each, for every layer, every key/value head, every token and every
-row of the batch. How many bytes is that?
+A cache keeps a key and a value, `head_size` numbers each, for every layer, every key/value head, every token
+and every row of the batch. How many bytes is that?
 """
 
 objective = "Compute the memory of a cache"

@@ -1,8 +1,8 @@
 """Attention with an offset.
 
-With a cache there are fewer queries than keys: the T queries are the last T of S positions. Write causal attention for
-them: query i stands at position S - T + i and sees the keys up to and with its own position. Scores are divided by the
-square root of the head size, and the softmax runs over the keys.
+With a cache there are fewer queries than keys: the T queries are the last T of S positions. Write causal
+attention for them: query i stands at position S - T + i and sees the keys up to and with its own position.
+Scores are divided by the square root of the head size, and the softmax runs over the keys.
 """
 
 from torch import Tensor
@@ -18,5 +18,5 @@ hints = (
 
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Causal attention of the last T of S positions: queries (B, H, T, d), keys, values (B, H, S, d) -> (B, H, T, d)."""
+    """Causal attention of the last T of S positions: queries (B, H, T, d), keys and values (B, H, S, d)."""
     raise NotImplementedError

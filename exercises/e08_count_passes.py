@@ -1,8 +1,8 @@
 """Count the token passes.
 
-A token pass is one token fed to the model. How many does it take to generate N tokens after a prompt of P? Without a
-cache each step feeds the whole text so far; with one, the first step feeds the prompt and each later step feeds only the
-newest token. The last token that is generated is never fed. Give whole numbers.
+A token pass is one token fed to the model. How many does it take to generate N tokens after a prompt of P?
+Without a cache each step feeds the whole text so far; with one, the first step feeds the prompt and each
+later step feeds only the newest token. The last token that is generated is never fed. Give whole numbers.
 """
 
 objective = "Count the work that a cache saves"

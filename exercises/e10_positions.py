@@ -1,7 +1,8 @@
 """Positions from a mask.
 
-Prompts of different lengths stand in one batch, padded on the left. `mask` (B, T) is 1 for text and 0 for padding. Give
-the position of each token: 0, 1, 2, ... counted from the first real token of its row. Padding gets position 0.
+Prompts of different lengths stand in one batch, padded on the left. `mask` (B, T) is 1 for text and 0 for
+padding. Give the position of each token: 0, 1, 2, ... counted from the first real token of its row. Padding
+gets position 0.
 """
 
 from torch import Tensor

@@ -1,7 +1,7 @@
 """Log-probs, shifted by one.
 
-A model read `ids` (B, T) and gave `logits` (B, T, V). The logits at position t speak of the token at t + 1. Give the
-log-probability of every token but the first, float32, so entry t belongs to the token at t + 1.
+A model read `ids` (B, T) and gave `logits` (B, T, V). The logits at position t speak of the token at t + 1.
+Give the log-probability of every token but the first, float32, so entry t belongs to the token at t + 1.
 """
 
 from torch import Tensor

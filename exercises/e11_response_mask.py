@@ -1,8 +1,9 @@
 """The response mask: which tokens are the model's own?
 
-Each row of `sequences` (B, T) holds a prompt of `prompt_len` tokens and then what the model wrote: text up to and with the
-first `stop` token, and padding after that. Give True for the tokens that the model chose, and they include the stop
-token; False for the prompt and for what comes after the stop. A stop token inside the prompt ends nothing.
+Each row of `sequences` (B, T) holds a prompt of `prompt_len` tokens and then what the model wrote: text up to
+and with the first `stop` token, and padding after that. Give True for the tokens that the model chose, and
+they include the stop token; False for the prompt and for what comes after the stop. A stop token inside the
+prompt ends nothing.
 """
 
 from torch import Tensor

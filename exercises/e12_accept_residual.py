@@ -1,9 +1,10 @@
 """Speculative decoding: accept, or draw from what is left.
 
-A small model drafts a token with probabilities `draft`; the large model has probabilities `target`. The drafted token x is
-accepted with probability min(1, target[x] / draft[x]). If it is refused, another is drawn from the residual
-distribution: max(target - draft, 0), renormalised. Give both for all tokens of a row. A token that is never drafted
-gets acceptance 1; if the two distributions are equal nothing is ever refused, and the residual is then `target` itself.
+A small model drafts a token with probabilities `draft`; the large model has probabilities `target`. The
+drafted token x is accepted with probability min(1, target[x] / draft[x]). If it is refused, another is drawn
+from the residual distribution: max(target - draft, 0), renormalised. Give both for all tokens of a row. A
+token that is never drafted gets acceptance 1; if the two distributions are equal nothing is ever refused, and
+the residual is then `target` itself.
 """
 
 from torch import Tensor

@@ -1,8 +1,8 @@
 """The repetition penalty.
 
-Make tokens that stand in the text already less likely: a positive logit is divided by `penalty`, a negative one is
-multiplied by it. Each token is punished once, however often it stands there, and only in its own row. Do not write to the
-logits you are given.
+Make tokens that stand in the text already less likely: a positive logit is divided by `penalty`, a negative
+one is multiplied by it. Each token is punished once, however often it stands there, and only in its own row.
+Do not write to the logits you are given.
 """
 
 from torch import Tensor

@@ -1,6 +1,8 @@
-"""ids, logits of all positions, logits of the last, probabilities, token, longer ids: each step needs the one before.
+"""ids, logits of all positions, logits of the last, probabilities, token, longer ids: each step needs the one
+before.
 
-The key is computed: each step says what it needs and what it gives, and one order alone gives every step what it needs.
+The key is computed: each step says what it needs and what it gives, and one order alone gives every step what
+it needs.
 """
 
 from itertools import permutations

@@ -1,8 +1,9 @@
 """Predict, choose, append: each new token becomes part of the text that the next prediction reads.
 
-The logits (B, T, V) hold a prediction for every position, but only the last one is about a token that is not there
-yet. Everything is computed again at each step; the cache of chapter 8 is the cure for that. The check uses a model
-whose next id is the sum of all ids so far, modulo 10, so a loop that shows it less than the whole text is found out.
+The logits (B, T, V) hold a prediction for every position, but only the last one is about a token that is not
+there yet. Everything is computed again at each step; the cache of chapter 8 is the cure for that. The check
+uses a model whose next id is the sum of all ids so far, modulo 10, so a loop that shows it less than the
+whole text is found out.
 """
 
 from collections.abc import Callable

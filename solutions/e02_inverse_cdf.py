@@ -1,8 +1,8 @@
 """The number of pieces that end at or before u is the id of the piece that holds u.
 
-`<=` and not `<`: a piece holds its left end and not its right one, so u = 0 never draws a token of probability 0 that
-stands first. In float32 the running sum may stop short of 1, so the id is held at the last token that has mass; otherwise
-one dart in millions draws a token that does not exist or was filtered out.
+`<=` and not `<`: a piece holds its left end and not its right one, so u = 0 never draws a token of
+probability 0 that stands first. In float32 the running sum may stop short of 1, so the id is held at the last
+token that has mass; otherwise one dart in millions draws a token that does not exist or was filtered out.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """Entropy grows with the temperature, so bisection finds the one place where it takes the wanted value.
 
-`torch.special.entr` is -p ln p with the right value 0 at p = 0; a division by ln 2 turns nats into bits. Each halving
-gives one more binary digit, so forty are more than a float32 entropy can tell apart.
+`torch.special.entr` is -p ln p with the right value 0 at p = 0; a division by ln 2 turns nats into bits. Each
+halving gives one more binary digit, so forty are more than a float32 entropy can tell apart.
 """
 
 import math

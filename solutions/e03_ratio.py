@@ -1,6 +1,7 @@
 """The denominator cancels: p_a / p_b = exp((z_a - z_b) / temperature).
 
-So only the difference of the two logits counts, and halving the temperature squares the ratio: 2.718 becomes 7.389.
+So only the difference of the two logits counts, and halving the temperature squares the ratio: 2.718 becomes
+7.389.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Dividing by the temperature stretches or shrinks the differences between logits; only differences count.
 
-A softmax does not change when the same number is subtracted from every logit of a row. Subtracting the largest makes
-every exponent at most 0, so exp never overflows, and the largest term is exp(0) = 1, so the sum is never 0.
-The division comes before the subtraction or after it; it only must not come after exp.
+A softmax does not change when the same number is subtracted from every logit of a row. Subtracting the
+largest makes every exponent at most 0, so exp never overflows, and the largest term is exp(0) = 1, so the sum
+is never 0. The division comes before the subtraction or after it; it only must not come after exp.
 """
 
 import torch
@@ -33,6 +33,7 @@ check_everywhere = Check(
 not_checked = "speed, half precision"
 
 
+@fails("nan")
 def wrong_overflows(logits: Tensor, temperature: float) -> Tensor:
     """takes exp of the raw values, so a large logit gives inf and then NaN"""
     weights = (logits / temperature).exp()
@@ -64,6 +65,7 @@ def wrong_whole_batch(logits: Tensor, temperature: float) -> Tensor:
     return torch.softmax((logits / temperature).flatten(), dim=0).reshape(logits.shape)
 
 
+@fails("nan")
 def wrong_batch_maximum(logits: Tensor, temperature: float) -> Tensor:
     """subtracts the maximum of the whole batch, so a row far below it turns into 0 / 0"""
     weights = ((logits - logits.max()) / temperature).exp()

@@ -1,7 +1,7 @@
 """The limit at 0 shares the mass among the *largest* logits: with a tie it is (1/2, 1/2, 0), not a one-hot.
 
-Greedy decoding is different: it takes the first of the tied tokens. At the other end logits / temperature all go to
-0, so every token gets 1/3.
+Greedy decoding is different: it takes the first of the tied tokens. At the other end logits / temperature all
+go to 0, so every token gets 1/3.
 """
 
 import torch

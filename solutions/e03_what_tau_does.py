@@ -1,4 +1,5 @@
-"""Below 1 sharper, above 1 flatter, towards 0 greedy; the order never changes and no finite temperature is uniform.
+"""Below 1 sharper, above 1 flatter, towards 0 greedy; the order never changes and no finite temperature is
+uniform.
 
 The key is computed: the top probability is compared with its value at temperature 1.
 """
@@ -35,27 +36,27 @@ def wrong_direction() -> dict[str, str]:
 
 def wrong_reverses() -> dict[str, str]:
     """Dividing all logits by one positive number keeps their order, so no temperature turns the order round."""
-    return {name: "e" for name in TEMPERATURES}
+    return dict.fromkeys(TEMPERATURES, "e")
 
 
 def wrong_uniform() -> dict[str, str]:
     """The distribution becomes uniform only as the temperature grows without end."""
-    return {name: "f" for name in TEMPERATURES}
+    return dict.fromkeys(TEMPERATURES, "f")
 
 
 def wrong_nothing() -> dict[str, str]:
     """Only at temperature 1 are logits / temperature the logits themselves."""
-    return {name: "a" for name in TEMPERATURES} | {"temperature 1": "f"}
+    return dict.fromkeys(TEMPERATURES, "a") | {"temperature 1": "f"}
 
 
 def wrong_greedy_already() -> dict[str, str]:
     """One token alone is left only in the limit; at any other temperature the others keep some probability."""
-    return {name: "d" for name in TEMPERATURES} | {"towards 0": "b"}
+    return dict.fromkeys(TEMPERATURES, "d") | {"towards 0": "b"}
 
 
 def wrong_flatter_always() -> dict[str, str]:
     """A temperature flattens only above 1."""
-    return {name: "c" for name in TEMPERATURES}
+    return dict.fromkeys(TEMPERATURES, "c")
 
 
 def right_by_hand() -> dict[str, str]:

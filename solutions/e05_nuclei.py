@@ -33,7 +33,7 @@ check_table = Numbers(nuclei, tolerance=0.005)
 
 def wrong_drops_crossing() -> Table:
     """drops the token that crosses top_p (the rule `cumsum <= top_p`)"""
-    return table(lambda top_p: (PROBS.cumsum(0) <= top_p) | (PROBS == PROBS.max()))
+    return table(lambda top_p: (PROBS.cumsum(0) <= top_p) | (PROBS.max() == PROBS))
 
 
 def wrong_not_renormalised() -> Table:
@@ -49,7 +49,7 @@ def wrong_one_more() -> Table:
 
 def wrong_at_least() -> Table:
     """keeps the tokens whose own probability is at least top_p, and the likeliest"""
-    return table(lambda top_p: (PROBS >= top_p) | (PROBS == PROBS.max()))
+    return table(lambda top_p: (top_p <= PROBS) | (PROBS.max() == PROBS))
 
 
 def wrong_from_the_tail() -> Table:

@@ -1,7 +1,9 @@
-"""The fourth token stays iff the mass of the first three is below 0.9, and that mass falls as the temperature rises.
+"""The fourth token stays iff the mass of the first three is below 0.9, and that mass falls as the temperature
+rises.
 
-At temperature t the probabilities are proportional to p ** (1 / t). The first three have 0.909 at 1.5 and 0.880 at 2;
-bisection gives 1.64. So a higher temperature acts twice: it flattens the distribution and it lets more tokens in.
+At temperature t the probabilities are proportional to p ** (1 / t). The first three have 0.909 at 1.5 and
+0.880 at 2; bisection gives 1.64. So a higher temperature acts twice: it flattens the distribution and it lets
+more tokens in.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,8 @@
 """`cumsum - p < top_p`: a token stays as long as the mass before it has not reached the threshold.
 
-The crossing token stays, so the kept mass is at least top_p; the likeliest always stays, because the mass before it is
-0; and no smaller set of likeliest tokens would do. The decision is taken in sorted order and scattered back.
+The crossing token stays, so the kept mass is at least top_p; the likeliest always stays, because the mass
+before it is 0; and no smaller set of likeliest tokens would do. The decision is taken in sorted order and
+scattered back.
 """
 
 import torch

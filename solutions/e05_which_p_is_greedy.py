@@ -1,4 +1,5 @@
-"""The second token has 0.4 before it, so it stays iff 0.4 < top_p: up to and including 0.4 the nucleus is one token.
+"""The second token has 0.4 before it, so it stays iff 0.4 < top_p: up to and including 0.4 the nucleus is one
+token.
 
 That is why any top_p up to the top probability is greedy *here*, and why no fixed top_p is greedy everywhere.
 """
@@ -20,7 +21,7 @@ check_letters = Choice(which_p_is_greedy)
 
 
 def wrong_boundary() -> list[str]:
-    """At top_p = 0.4 the first token reaches the mass by itself: the second has 0.4 before it, which is not below 0.4."""
+    """At top_p = 0.4 the first token reaches the mass alone: the second has 0.4 before it, which is not below 0.4."""
     return ["a", "b"]
 
 

@@ -16,7 +16,7 @@ RULES: dict[str, Callable[[float], Tensor]] = {
     "rule A": lambda top_p: PROBS.cumsum(0) - PROBS < top_p,
     "rule B": lambda top_p: (PROBS.cumsum(0) <= top_p) | FIRST,
     "rule C": lambda top_p: PROBS.cumsum(0) - PROBS <= top_p,
-    "rule D": lambda top_p: (PROBS >= 1 - top_p) | FIRST,
+    "rule D": lambda top_p: (1 - top_p <= PROBS) | FIRST,
 }
 
 
@@ -57,7 +57,7 @@ def wrong_single() -> dict[str, str]:
 
 def wrong_everything() -> dict[str, str]:
     """Each of the rules drops something: try top_p = 0.3, where at most two tokens can stay."""
-    return {name: "e" for name in RULES}
+    return dict.fromkeys(RULES, "e")
 
 
 def wrong_way_round() -> dict[str, str]:

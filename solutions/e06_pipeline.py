@@ -1,7 +1,8 @@
 """The order is part of the definition: each filter looks at what the one before it left, renormalised.
 
-The temperature comes first, because top-p looks at masses, and they change with it. Top-k looks at ranks only, so it
-does not care about the temperature; but top-p cares about top-k, because renormalising raises every mass.
+The temperature comes first, because top-p looks at masses, and they change with it. Top-k looks at ranks
+only, so it does not care about the temperature; but top-p cares about top-k, because renormalising raises
+every mass.
 """
 
 import torch

@@ -1,6 +1,7 @@
 """Top-k first leaves 0.3 and 0.4, renormalised 0.43 and 0.57, and 0.57 reaches 0.5 alone: one token.
 
-Top-p first needs both 0.4 and 0.3 to reach 0.5, and top-k = 2 has nothing more to drop: two tokens. So the order counts.
+Top-p first needs both 0.4 and 0.3 to reach 0.5, and top-k = 2 has nothing more to drop: two tokens. So the
+order counts.
 """
 
 import torch

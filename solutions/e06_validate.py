@@ -1,7 +1,7 @@
 """Kind first, value second, and the range written as what is good: `not 0 < top_p <= 1` also catches nan.
 
-bool is a subclass of int in Python, so True would pass for 1; it is ruled out by name. The message names the argument,
-the rule and the value, because whoever reads it has just one line to mend.
+bool is a subclass of int in Python, so True would pass for 1; it is ruled out by name. The message names the
+argument, the rule and the value, because whoever reads it has just one line to mend.
 """
 
 import math
@@ -15,7 +15,7 @@ from solutions.vocabulary import Check, OneOf
 def check_settings(temperature: float, top_k: int | None, top_p: float | None) -> None:
     """Raise TypeError or ValueError, naming the argument, unless the settings can be sampled with."""
     check_number("temperature", temperature)
-    if not (0 < temperature and math.isfinite(temperature)):
+    if not (temperature > 0 and math.isfinite(temperature)):
         raise ValueError(f"temperature must be finite and > 0, got {temperature}")
     if top_k is not None:
         if isinstance(top_k, bool) or not isinstance(top_k, int):

@@ -1,7 +1,7 @@
 """A token is padding if an eos stands before it in its row: count the eos before each place.
 
-The eos itself stays, because it is part of what was written. pad may be any id, even eos, so nothing may be learned from
-`token == pad`; only the count knows. The batch is as wide as its longest row.
+The eos itself stays, because it is part of what was written. pad may be any id, even eos, so nothing may be
+learned from `token == pad`; only the count knows. The batch is as wide as its longest row.
 """
 
 import torch
@@ -59,6 +59,7 @@ def wrong_does_not_pad(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     return new_tokens[:, : finish_rows(new_tokens, eos, pad).shape[1]]
 
 
+@fails("shape")
 def wrong_argmax_of_nothing(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     """takes argmax for the place of the eos, which is 0 for a row without one"""
     first = (new_tokens == eos).int().argmax(dim=1, keepdim=True)
@@ -66,6 +67,7 @@ def wrong_argmax_of_nothing(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     return new_tokens.masked_fill(ended, pad)[:, : first.amax() + 1]
 
 
+@fails("shape")
 def wrong_last_eos(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     """ends a row with its last eos instead of its first"""
     later = (new_tokens == eos).flip(1).long().cumsum(dim=1).flip(1)
@@ -73,6 +75,7 @@ def wrong_last_eos(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     return new_tokens.masked_fill(ended, pad)[:, : (~ended).sum(dim=1).amax()]
 
 
+@fails("shape")
 def wrong_pad_also_ends(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     """takes a written token that looks like pad for the end of the row"""
     ends = ((new_tokens == eos) | (new_tokens == pad)).long()

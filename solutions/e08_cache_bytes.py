@@ -1,7 +1,8 @@
 """2 (key and value) x layers x key/value heads x head size x tokens x rows x bytes of a number.
 
-The heads are the key/value heads: with grouped queries they are fewer than the query heads, and that is the whole
-gain. Mistral 7B at 4,096 tokens: 2 x 32 x 8 x 128 x 4096 x 2 bytes = 512 MiB; with 32 heads it would be 2 GiB.
+The heads are the key/value heads: with grouped queries they are fewer than the query heads, and that is the
+whole gain. Mistral 7B at 4,096 tokens: 2 x 32 x 8 x 128 x 4096 x 2 bytes = 512 MiB; with 32 heads it would be
+2 GiB.
 """
 
 import math

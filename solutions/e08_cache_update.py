@@ -1,8 +1,8 @@
 """One buffer, one count: the count says where the next token goes and how much of the buffer means anything.
 
-Concatenating would be right too, but it copies the whole cache at each step, N times for N tokens. The buffer is written
-in place and what comes back is a view of its filled part. Whoever reads beyond the count reads memory that was never
-written, here NaN.
+Concatenating would be right too, but it copies the whole cache at each step, N times for N tokens. The buffer
+is written in place and what comes back is a view of its filled part. Whoever reads beyond the count reads
+memory that was never written, here NaN.
 """
 
 from collections.abc import Callable
@@ -111,6 +111,7 @@ def wrong_concatenates(cache: SimpleNamespace, keys: Tensor, values: Tensor) -> 
     return result
 
 
+@fails("nan")
 def wrong_forgets_values(cache: SimpleNamespace, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """stores the keys and not the values"""
     before = cache.values.clone()
@@ -119,7 +120,7 @@ def wrong_forgets_values(cache: SimpleNamespace, keys: Tensor, values: Tensor) -
     return result
 
 
-@fails("shape")
+@fails("no error")
 def wrong_cuts_silently(cache: SimpleNamespace, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     """drops what does not fit instead of raising ValueError"""
     room = cache.keys.shape[2] - cache.length

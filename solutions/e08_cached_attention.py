@@ -1,8 +1,8 @@
 """The mask comes from positions: query i stands at S - T + i, key j at j, and j may not lie after the query.
 
-A triangle of shape (T, S) drawn from the top left corner would let the first query see the first key only, although it
-stands behind S - T others. With one query the mask hides nothing, which is why a wrong one passes unnoticed until a
-prompt is read in two pieces.
+A triangle of shape (T, S) drawn from the top left corner would let the first query see the first key only,
+although it stands behind S - T others. With one query the mask hides nothing, which is why a wrong one passes
+unnoticed until a prompt is read in two pieces.
 """
 
 import torch
@@ -15,7 +15,7 @@ from solutions.vocabulary import Check, Reals, fails
 
 
 def attend(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Causal attention of the last T of S positions: queries (B, H, T, d), keys, values (B, H, S, d) -> (B, H, T, d)."""
+    """Causal attention of the last T of S positions: queries (B, H, T, d), keys and values (B, H, S, d)."""
     count, length, size = queries.shape[2], keys.shape[2], keys.shape[3]
     query_positions = torch.arange(length - count, length)
     visible = torch.arange(length) <= query_positions[:, None]

@@ -1,7 +1,8 @@
 """cumsum(mask) - 1 counts the real tokens from the left, and the padding, which would get -1, is held at 0.
 
-With arange a short row would start at a position that depends on its neighbours, and the row would not give what it
-gives alone. What the padding gets does not matter to the result, as it is masked out, but it must be a valid position.
+With arange a short row would start at a position that depends on its neighbours, and the row would not give
+what it gives alone. What the padding gets does not matter to the result, as it is masked out, but it must be
+a valid position.
 """
 
 import torch

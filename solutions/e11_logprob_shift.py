@@ -1,7 +1,8 @@
 """Logits at t predict token t + 1, so the logits lose their last position and the ids their first.
 
-The softmax is taken in float32 whatever the logits come in: in bfloat16 the log-probs stand on a grid so coarse that the
-ratio of a policy with itself is no longer 1. `log_softmax` and not `log(softmax)`: the latter is -inf for unlikely tokens.
+The softmax is taken in float32 whatever the logits come in: in bfloat16 the log-probs stand on a grid so
+coarse that the ratio of a policy with itself is no longer 1. `log_softmax` and not `log(softmax)`: the latter
+is -inf for unlikely tokens.
 """
 
 from types import SimpleNamespace

@@ -1,7 +1,8 @@
 """The stop token is a choice of the model, so it counts; what stands after it was never chosen.
 
-Only stops after the prompt end a row. A row without a stop counts to its end: argmax of "is stop" is 0 there and would
-throw the whole answer away. And padding cannot be found by its id, because pad and stop may be the same.
+Only stops after the prompt end a row. A row without a stop counts to its end: argmax of "is stop" is 0 there
+and would throw the whole answer away. And padding cannot be found by its id, because pad and stop may be the
+same.
 """
 
 import torch

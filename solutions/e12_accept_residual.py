@@ -1,8 +1,9 @@
-"""Accepted mass plus residual mass is the target: draft * min(1, target / draft) = min(draft, target), and what is
-missing to the target is max(target - draft, 0), which is drawn just as often as something is refused.
+"""Accepted mass plus residual mass is the target: draft * min(1, target / draft) = min(draft, target), and
+what is missing to the target is max(target - draft, 0), which is drawn just as often as something is refused.
 
-So the text is distributed as if the large model had written it alone (arXiv:2211.17192), however bad the draft is; a bad
-draft only costs time. The residual is a distribution already: filtering it again would spoil the proof.
+So the text is distributed as if the large model had written it alone (arXiv:2211.17192), however bad the
+draft is; a bad draft only costs time. The residual is a distribution already: filtering it again would spoil
+the proof.
 """
 
 import torch
@@ -52,11 +53,13 @@ def wrong_upside_down(target: Tensor, draft: Tensor) -> Pair:
     return acceptance, accept_and_residual(target, draft)[1]
 
 
+@fails("nan")
 def wrong_zero_by_zero(target: Tensor, draft: Tensor) -> Pair:
     """divides by a draft of 0, which gives nan where the target is 0 too"""
     return (target / draft).clamp(max=1), accept_and_residual(target, draft)[1]
 
 
+@fails("nan")
 def wrong_equal_distributions(target: Tensor, draft: Tensor) -> Pair:
     """divides by a residual of 0 when the two distributions are equal"""
     missing = (target - draft).clamp(min=0)

@@ -1,12 +1,14 @@
 """Less likely means a smaller logit: a positive one is divided, a negative one multiplied (arXiv:1909.05858).
 
-gather and scatter make "once" free: a token that stands in the text three times gets the same new logit three times. The
-rule has an odd side: it depends on where the zero of the logits lies, although the softmax does not.
+gather and scatter make "once" free: a token that stands in the text three times gets the same new logit three
+times. The rule has an odd side: it depends on where the zero of the logits lies, although the softmax does
+not.
 """
 
 import torch
 from torch import Tensor
 
+from llm_gen.beyond.penalties import repetition_penalty
 from solutions.vocabulary import Check, Ids, Logits, OneOf, fails
 
 
@@ -100,3 +102,7 @@ def right_loop(logits: Tensor, ids: Tensor, penalty: float) -> Tensor:
         for token in set(tokens):
             row[token] = row[token] / penalty if row[token] > 0 else row[token] * penalty
     return result
+
+
+def right_library(logits: Tensor, ids: Tensor, penalty: float) -> Tensor:
+    return repetition_penalty(ids, logits, penalty)

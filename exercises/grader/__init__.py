@@ -1,7 +1,7 @@
 """The engine: it runs answers apart from the grader, compares them, finds the mistake, and words the report.
 
-solutions/vocabulary says what is right (inputs, comparison, shrinking) and knows nothing of students; this package may
-import it, never the other way round. From the answer to the card:
+solutions/vocabulary says what is right (inputs, comparison, shrinking) and knows nothing of students; this
+package may import it, never the other way round. From the answer to the card:
 
     catalog    exercises by their files          judge      an answer -> a verdict
     answers    a cell's object or a file's text  diagnose   which known mistake it is

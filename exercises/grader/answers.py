@@ -1,4 +1,6 @@
-"""Where an answer comes from: an object of the notebook, or the text of a file. Both are made inside the worker."""
+"""Where an answer comes from: an object of the notebook, or the text of a file. Both are made inside the
+worker.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Judging the judge: every wrong answer and every mutant refused, every right alternative accepted; the public table.
+"""Judging the judge: every wrong answer and every mutant refused, every right alternative accepted; the
+public table.
 
-A developer's tool for systems with fork and timers. A page lists in `equivalent` the mutants that do the same as the
-reference, each with the reason.
+A developer's tool for systems with fork and timers. A page lists in `equivalent` the mutants that do the same
+as the reference, each with the reason.
 """
 
 from __future__ import annotations
@@ -31,30 +32,32 @@ MUTANT_SECONDS = 0.3
 
 @dataclass(frozen=True)
 class Audit:
-    """One row of the table. survivors: names of the mutants that were not refused."""
+    """What became of every known answer of one exercise. survivors: names of the mutants that were not refused."""
 
     name: str
-    wrong: int
-    wrong_refused: int
+    wrong: dict[str, Verdict]
+    right: dict[str, Verdict]
     mutants: int
     survivors: tuple[str, ...]
-    right: int
-    right_accepted: int
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """wrong refused, wrong, mutants refused, mutants, equivalent, right accepted, right."""
+        refused = sum(not verdict.passed for verdict in self.wrong.values())
+        accepted = sum(verdict.passed for verdict in self.right.values())
+        killed = self.mutants - len(self.survivors)
+        return refused, len(self.wrong), killed, self.mutants, len(self.survivors), accepted, len(self.right)
 
 
 def audit(exercise: Exercise) -> Audit:
     """Check every known answer of the exercise."""
-    wrong = [judge_known(exercise, function) for function in exercise.wrong.values()]
-    right = [judge_known(exercise, function) for function in exercise.right.values()]
     made = list(mutants(exercise))
     return Audit(
         exercise.name,
-        len(wrong),
-        sum(not verdict.passed for verdict in wrong),
+        {name: judge_known(exercise, function) for name, function in exercise.wrong.items()},
+        {name: judge_known(exercise, function) for name, function in exercise.right.items()},
         len(made),
         tuple(mutant.name for mutant in surviving(exercise, made)),
-        len(right),
-        sum(verdict.passed for verdict in right),
     )
 
 
@@ -95,33 +98,32 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
+HEAD = """# Every judge is judged
+
+Made by `python -m exercises table --write` and held by a test. Refused / all; an equivalent mutant does what the
+reference does and stands on its solution page with the reason.
+
+| exercise | wrong answers refused | mutants refused | equivalent mutants | alternatives accepted |
+|---|---|---|---|---|
+"""
+
+
 def table(audits: list[Audit]) -> str:
     """The table as Markdown, with a line of sums."""
-    head = [
-        "# Every judge is judged",
-        "",
-        "Made by `python -m exercises table`, held by a test. Refused of all; equivalent mutants do what the reference does",
-        "and are listed with the reason on the solution page.",
-        "",
-        "| exercise | wrong answers refused | mutants refused | of these equivalent | alternatives accepted |",
-        "|---|---|---|---|---|",
-    ]
-    rows = [_row(a.name, a.wrong_refused, a.wrong, a.mutants, len(a.survivors), a.right_accepted, a.right) for a in audits]
-    sums = [
-        sum(values)
-        for values in zip(
-            *((a.wrong_refused, a.wrong, a.mutants, len(a.survivors), a.right_accepted, a.right) for a in audits)
-        )
-    ]
-    return "\n".join([*head, *rows, _row("**all**", *sums), ""])
+    sums = [sum(column) for column in zip(*(seen.numbers for seen in audits))]
+    return HEAD + "\n".join([*map(row_of, audits), _row("**all**", *sums), ""])
 
 
-def _row(name: str, refused: int, wrong: int, made: int, survived: int, accepted: int, right: int) -> str:
-    return f"| {name} | {refused} / {wrong} | {made - survived} / {made} | {survived} | {accepted} / {right} |"
+def row_of(seen: Audit) -> str:
+    return _row(seen.name, *seen.numbers)
+
+
+def _row(name: str, refused: int, wrong: int, killed: int, made: int, same: int, accepted: int, right: int) -> str:
+    return f"| {name} | {refused} / {wrong} | {killed} / {made} | {same} | {accepted} / {right} |"
 
 
 def universal_wrong(exercise: Exercise) -> dict[str, Callable]:
-    """Answers that are wrong everywhere: constants, None, its own arguments, zeros, one argument ignored, inputs changed."""
+    """Answers wrong everywhere: constants, None, an argument, zeros, an argument ignored, an input changed."""
     if not exercise.is_code:
         return {}
     check = exercise.checks[0]
@@ -142,6 +144,5 @@ def universal_wrong(exercise: Exercise) -> dict[str, Callable]:
 
 
 def _then_change(answer: Any, argument: Tensor) -> Any:
-    argument.flatten()[:1]
     argument.zero_() if argument.any() else argument.fill_(1)
     return answer

@@ -1,4 +1,6 @@
-"""A small card: a title and labelled rows. As HTML for a notebook and as text for a terminal, with the same words."""
+"""A small card: a title and labelled rows. As HTML for a notebook and as text for a terminal, with the same
+words.
+"""
 
 from __future__ import annotations
 
@@ -83,4 +85,5 @@ def _html_row(row: Row) -> str:
     text = html.escape(row.text)
     if row.code:
         text = f'<pre style="margin: 0; background: transparent; {INK}">{text}</pre>'
-    return f'<tr><th style="{CELL}; font-weight: 600; white-space: nowrap">{html.escape(row.label)}</th><td style="{CELL}">{text}</td></tr>'
+    label = f'<th style="{CELL}; font-weight: 600; white-space: nowrap">{html.escape(row.label)}</th>'
+    return f'<tr>{label}<td style="{CELL}">{text}</td></tr>'

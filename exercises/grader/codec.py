@@ -1,4 +1,5 @@
-"""Plain values to JSON and back. Nothing else passes between an answer's process and the grader: no pickle, no code.
+"""Plain values to JSON and back. Nothing else passes between an answer's process and the grader: no pickle,
+no code.
 
 Exact types only: an object of the student's own class is described by its kind and never asked anything.
 """
@@ -102,5 +103,3 @@ def _refuse(message: str) -> Any:
 
 def _name(kind: type) -> str:
     return kind.__name__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__name__}"
-
-

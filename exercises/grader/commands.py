@@ -113,7 +113,9 @@ def progress(options: Namespace) -> int:
 def reset_file(options: Namespace) -> int:
     exercise = find(options.name)
     backup = reset(exercise)
-    print_text(_("{name} is as it was at first; what you had is in {backup}.").format(name=exercise.name, backup=backup.name))
+    print_text(
+        _("{name} is as it was at first; what you had is in {backup}.").format(name=exercise.name, backup=backup.name)
+    )
     return ALL_PASSED
 
 
@@ -138,7 +140,8 @@ def watch(options: Namespace) -> int:
 
 def table(options: Namespace) -> int:
     """The table of wrong answers and mutants; with --write, into exercises/answers.md."""
-    from exercises.grader.audit import TABLE, audit, table as as_markdown
+    from exercises.grader.audit import TABLE, audit
+    from exercises.grader.audit import table as as_markdown
 
     text = as_markdown([audit(exercise) for exercise in all_exercises()])
     if options.write:
@@ -146,5 +149,3 @@ def table(options: Namespace) -> int:
     else:
         print_text(text)
     return ALL_PASSED
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from exercises.grader.catalog import Exercise
 from llm_gen.text import _
@@ -90,7 +90,7 @@ def general(check: Check, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     return ()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _behaviour(exercise: Exercise, number: int, name: str) -> tuple[Outcome | None, ...]:
     """What a wrong answer does on each case of a check; None where it would not come back."""
     check, function = exercise.checks[number], exercise.wrong[name]
@@ -100,7 +100,11 @@ def _behaviour(exercise: Exercise, number: int, name: str) -> tuple[Outcome | No
 
 
 def _agree_on(
-    check: Check, places: Sequence[int], behaviour: Sequence[Outcome | None], outcomes: Sequence[Outcome], wrong: Callable
+    check: Check,
+    places: Sequence[int],
+    behaviour: Sequence[Outcome | None],
+    outcomes: Sequence[Outcome],
+    wrong: Callable,
 ) -> bool:
     if getattr(wrong, "fails", "") == "time-out":
         return outcomes[-1].kind == "time-out"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -136,10 +137,9 @@ def _gone(pid: int) -> bool:
 
 def _kill_group(pid: int) -> None:
     for kill in (os.killpg, os.kill):
-        try:
+        # The group exists only from the child's first lines on, and the process may have ended.
+        with contextlib.suppress(ProcessLookupError):
             kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # the group exists from the child's first line on, and the process may have ended
 
 
 def _child(load: Load, call: Callable | None, limits: Limits, requests: int, replies: int) -> None:
@@ -194,10 +194,7 @@ def _serve(load: Load, call: Callable | None, limits: Limits, requests: int, rep
         for line in lines:
             data = json.loads(line)
             signal.setitimer(signal.ITIMER_PROF, limits.processor)
-            if data is None:
-                outcome = watch(make, ())
-            else:
-                outcome = watch(answer, tuple(codec.decode(arg) for arg in data), call)
+            outcome = watch(make, ()) if data is None else watch(answer, tuple(map(codec.decode, data)), call)
             reply = json.dumps(pack(outcome)).encode() + b"\n"
             signal.setitimer(signal.ITIMER_PROF, 0)
             _write_all(replies, reply)

@@ -35,6 +35,9 @@ class Limits:
     clock: float = 5.0
 
 
+STUDENT = Limits()
+
+
 class Worker(Protocol):
     """An answer that can be called from outside. `load` must come first."""
 
@@ -59,7 +62,7 @@ def isolation_level() -> str:
     return "process" if sys.platform.startswith("linux") and asked != "thread" else "thread"
 
 
-def open_worker(load: Load, call: Callable | None = None, limits: Limits = Limits()) -> Worker:
+def open_worker(load: Load, call: Callable | None = None, limits: Limits = STUDENT) -> Worker:
     """A worker that runs the answer made by `load()`, each call as `call(answer, *args)` if `call` is given."""
     if isolation_level() == "process":
         from exercises.grader.fork import ForkWorker

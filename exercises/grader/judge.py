@@ -1,4 +1,6 @@
-"""From an answer to a verdict. The score starts at nothing: only an answer that came and was compared adds to it."""
+"""From an answer to a verdict. The score starts at nothing: only an answer that came and was compared adds to
+it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from torch import Tensor
 from exercises.grader import codec, diagnose
 from exercises.grader.answers import Answer, Written
 from exercises.grader.catalog import Exercise
-from exercises.grader.isolate import Limits, Worker, isolation_level, open_worker
+from exercises.grader.isolate import STUDENT, Limits, Worker, isolation_level, open_worker
 from exercises.grader.state import clean_state
 from exercises.grader.verdict import NOT_ATTEMPTED, PASSED, WRONG, Failure, Verdict
 from llm_gen.text import _
@@ -20,11 +22,13 @@ from solutions.vocabulary.compare import kind_of
 DEADLY = ("time-out", "crash", "memory")  # no smaller input is looked for after one of these
 
 
-def judge(exercise: Exercise, answer: Answer, limits: Limits = Limits()) -> Verdict:
+def judge(exercise: Exercise, answer: Answer, limits: Limits = STUDENT) -> Verdict:
     """The verdict on one answer. Nothing that the answer does outlives the call."""
     with clean_state() as replaced:
         verdict = _judge_code(exercise, answer, limits) if exercise.is_code else _judge_value(exercise, answer, limits)
-    notes = [_("{name} is not the original function here; the check used the original.").format(name=n) for n in replaced]
+    notes = [
+        _("{name} is not the original function here; the check used the original.").format(name=n) for n in replaced
+    ]
     return replace(verdict, notes=(*verdict.notes, *notes[:2]), isolation=isolation_level())
 
 

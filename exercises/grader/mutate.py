@@ -1,7 +1,8 @@
-"""Small faults put into a reference, one at a time: a check that cannot tell them from the reference is too weak.
+"""Small faults put into a reference, one at a time: a check that cannot tell them from the reference is too
+weak.
 
-A function is changed in its source: a comparison, an operator, a constant, a condition, a dropped statement. A value is
-changed in one entry: a number by three tolerances, a whole number by one, a letter to another.
+A function is changed in its source: a comparison, an operator, a constant, a condition, a dropped statement.
+A value is changed in one entry: a number by three tolerances, a whole number by one, a letter to another.
 """
 
 from __future__ import annotations

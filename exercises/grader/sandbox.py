@@ -1,4 +1,6 @@
-"""One call of an answer, watched: what it gives, raises, prints, writes to and leaves changed. Runs beside the answer."""
+"""One call of an answer, watched: what it gives, raises, prints, writes to and leaves changed. Runs beside
+the answer.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ MOST_PRINTED = 300
 
 
 def watch(answer: Callable, args: tuple, call: Callable | None = None) -> Outcome:
-    """`observe` for an answer that nobody vouches for: an exit, a print, a changed setting become part of the outcome."""
+    """`observe` for an answer that nobody vouches for: exits, prints, changed settings are part of the outcome."""
     state, printed = State(), Printed()
     kept = sys.stdout, sys.stderr, builtins.input
     sys.stdout = sys.stderr = printed

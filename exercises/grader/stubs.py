@@ -35,6 +35,14 @@ def _blank(value: Any) -> str:
     return "[" + ", ".join(map(_blank, value)) + "]" if isinstance(value, list) else "..."
 
 
+def fill(exercise: Exercise) -> str:
+    """The task's page with the reference in the place of the stub: a solved page, as the solved edition needs it."""
+    page = f"solutions.{exercise.name}"
+    call = "" if exercise.is_code else "()"
+    answer = f"{exercise.answer_name} = __import__({page!r}, fromlist=['']).{exercise.answer_name}{call}\n"
+    return _head(exercise.path.read_text(encoding="utf-8"), exercise) + "\n" + answer
+
+
 def reset(exercise: Exercise) -> Path:
     """Write the stub back into the task's file. Gives the backup of what was there, which is never overwritten."""
     source = exercise.path.read_text(encoding="utf-8")

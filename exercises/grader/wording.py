@@ -147,7 +147,7 @@ def number(value: Any) -> str:
 
 def _items(values: Any) -> list[str]:
     shown = [show(item) for item in values[:MOST_COLUMNS]]
-    return shown + ["..."] if len(values) > MOST_COLUMNS else shown
+    return [*shown, "..."] if len(values) > MOST_COLUMNS else shown
 
 
 def _tensor(tensor: Tensor) -> str:

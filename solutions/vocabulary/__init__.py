@@ -1,11 +1,12 @@
 """The words that solution pages are written in.
 
-A page for a function holds the reference, `check_* = Check(reference, argument=kind, ...)`, `wrong_*` functions
-(each docstring completes "your answers equal a version that ...") and `right_*` functions (other right answers). A page
-for a value holds a reference without arguments that computes it, `check_* = Numbers(...)` or `Choice(...)`, and `wrong_*`
-functions without arguments that compute the usual wrong values.
+A page for a function holds the reference, `check_* = Check(reference, argument=kind, ...)`, `wrong_*`
+functions (each docstring completes "your answers equal a version that ...") and `right_*` functions (other
+right answers). A page for a value holds a reference without arguments that computes it, `check_* =
+Numbers(...)` or `Choice(...)`, and `wrong_*` functions without arguments that compute the usual wrong values.
 
-These words know nothing of students, files or notebooks: `exercises.grader` runs the answers and words the reports.
+These words know nothing of students, files or notebooks: `exercises.grader` runs the answers and words the
+reports.
 """
 
 from solutions.vocabulary.cases import Case

@@ -1,4 +1,6 @@
-"""The inputs of a check: the page's own examples, awkward sizes, awkward values, and ordinary ones. Always the same."""
+"""The inputs of a check: the page's own examples, awkward sizes, awkward values, and ordinary ones. Always
+the same.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,9 @@ class Inputs:
                 return
 
     def _ordinary_sizes(self, rng: Random) -> Sizes:
-        return self._with_stars({letter: rng.choice(self._allowed(letter)) for letter in self.letters}, rng.randint(0, 2))
+        return self._with_stars(
+            {letter: rng.choice(self._allowed(letter)) for letter in self.letters}, rng.randint(0, 2)
+        )
 
     def _awkward_sizes(self) -> dict[str, Sizes]:
         """All 1; all different, upwards and downwards; all equal; one letter 1 and the others not."""

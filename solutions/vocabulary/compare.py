@@ -1,4 +1,6 @@
-"""The strict comparison: type, shape, dtype, NaN, then values, then what the call left behind. No broadcasting."""
+"""The strict comparison: type, shape, dtype, NaN, then values, then what the call left behind. No
+broadcasting.
+"""
 
 from __future__ import annotations
 
@@ -94,10 +96,14 @@ def _left_behind(expected: Outcome, got: Outcome, names: Sequence[str]) -> Diffe
     written = [i for i in got.mutated if i not in expected.mutated]
     if written:
         name = names[written[0]] if names else str(written[0])
-        return Difference("changed input", _("the value is right, but the argument {name} was changed").format(name=name))
+        return Difference(
+            "changed input", _("the value is right, but the argument {name} was changed").format(name=name)
+        )
     if got.disturbed:
         what = ", ".join(got.disturbed)
-        return Difference("side effect", _("the value is right, but the call left this changed: {what}").format(what=what))
+        return Difference(
+            "side effect", _("the value is right, but the call left this changed: {what}").format(what=what)
+        )
     return None
 
 

@@ -1,13 +1,15 @@
 """Kinds of argument: each knows its awkward values, ordinary ones, and how to make one smaller.
 
-A tensor kind is written with one letter per axis, `Logits("B", "V")`; a check chooses the size of each letter, the
-same for all its arguments. The letter "*" stands for no, one or two leading axes. Numbers are short fractions of a
-power of two where they can be, so that sums are exact and a boundary that looks exact is exact.
+A tensor kind is written with one letter per axis, `Logits("B", "V")`; a check chooses the size of each
+letter, the same for all its arguments. The letter "*" stands for no, one or two leading axes. Numbers are
+short fractions of a power of two where they can be, so that sums are exact and a boundary that looks exact is
+exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -166,7 +168,7 @@ def _parts_of_32(rng: Random, length: int, least: int = 1) -> list[float]:
     least = least if length <= 32 else 0
     cuts = sorted(rng.randint(0, 32 - least * length) for _ in range(length - 1))
     edges = [0, *cuts, 32 - least * length]
-    return [(high - low + least) / 32 for low, high in zip(edges, edges[1:])]
+    return [(high - low + least) / 32 for low, high in pairwise(edges)]
 
 
 def _halves(rng: Random, length: int) -> list[float]:
@@ -257,7 +259,9 @@ class OneOf(Kind):
         return self._value(rng.choice(self.values), sizes)
 
     def specials(self) -> dict[str, Maker]:
-        return {f"value {i + 1}": lambda rng, sizes, v=value: self._value(v, sizes) for i, value in enumerate(self.values)}
+        return {
+            f"value {i + 1}": lambda rng, sizes, v=value: self._value(v, sizes) for i, value in enumerate(self.values)
+        }
 
     def simpler(self, value: Any) -> Iterator[Any]:
         fixed = [v for v in self.values if not callable(v)]
@@ -309,4 +313,4 @@ class ListOf(Kind):
                 yield value[:i] + value[i + 1 :]
         for i, item in enumerate(value):
             for new in self.item.simpler(item):
-                yield value[:i] + [new] + value[i + 1 :]
+                yield [*value[:i], new, *value[i + 1 :]]

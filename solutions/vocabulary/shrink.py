@@ -1,4 +1,6 @@
-"""From a failing input to a small one: drop an index of an axis, or simplify one argument, while it still fails."""
+"""From a failing input to a small one: drop an index of an axis, or simplify one argument, while it still
+fails.
+"""
 
 from __future__ import annotations
 
@@ -62,5 +64,3 @@ def _without_one(args: tuple, kinds: list, axes: list, letter: str) -> Iterator[
             kind.drop(arg, names.index(letter), index) if letter in names else arg
             for kind, arg, names in zip(kinds, args, axes)
         )
-
-

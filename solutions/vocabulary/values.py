@@ -1,4 +1,6 @@
-"""`check_* = Numbers(reference, tolerance=...)`, `Choice(reference)`, ...: what a value must be, entry by entry."""
+"""`check_* = Numbers(reference, tolerance=...)`, `Choice(reference)`, ...: what a value must be, entry by
+entry.
+"""
 
 from __future__ import annotations
 
