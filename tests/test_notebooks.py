@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
 import nbformat
 import pytest
+
+from exercises.grader.catalog import all_exercises, find
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -33,6 +36,19 @@ def words(text: str) -> int:
     """How many words a reader reads; a formula counts as one, tags and marks as none."""
     text = re.sub(r"\$\$?.+?\$\$?", "formula", text, flags=re.S)
     return sum(any(character.isalnum() for character in word) for word in re.sub(r"<.+?>", " ", text).split())
+
+
+def chapter_objectives(path: Path) -> dict[str, str]:
+    """The numbered list of the first cell: number -> objective, in small letters, without marks."""
+    lines = re.findall(r"^(\d)\. (\*\*\w+\*\*.+)[;.]$", cells(path, "markdown")[0].source, re.M)
+    return {number: text.replace("**", "").lower() for number, text in lines}
+
+
+def posed_exercises(path: Path) -> dict[str, str]:
+    """Name of each exercise that the chapter checks -> the text above its stub."""
+    everything = nbformat.read(path, as_version=4).cells
+    checks = [re.match(r'check\("(\w+)"', cell.source) for cell in everything]
+    return {check[1]: everything[at - 2].source for at, check in enumerate(checks) if check}
 
 
 def code_lines(cell: nbformat.NotebookNode) -> int:
@@ -59,14 +75,23 @@ def test_code_fits_beside_an_open_file_browser(path):
 
 @each_chapter
 def test_each_objective_has_its_exercise(path):
-    opening = cells(path, "markdown")[0].source
-    objectives = [int(number) for number in re.findall(r"^(\d)\. \*\*\w+\*\*", opening, re.M)]
-    tested = [int(number) for number in re.findall(r"^### Exercise .+\n+\*Objective (\d)", prose(path), re.M)]
-    asked = re.findall(r'^check\("(e\d\d_\w+)"', "\n".join(cell.source for cell in cells(path, "code")), re.M)
+    objectives = list(chapter_objectives(path).values())
+    exercises = [exercise for exercise in all_exercises() if exercise.chapter == int(path.stem[:2])]
     assert 3 <= len(objectives) <= 6
-    assert objectives == sorted(set(tested))
-    assert len(asked) == len(tested)
-    assert set(asked) == {page.stem for page in (ROOT / "exercises").glob(f"e{path.stem[:2]}_*.py")}
+    assert set(objectives) == {exercise.task.objective.lower() for exercise in exercises}
+    assert sorted(posed_exercises(path)) == [exercise.name for exercise in exercises]
+
+
+@each_chapter
+def test_the_chapter_poses_each_exercise_as_its_page_does(path):
+    objectives = chapter_objectives(path)
+    for name, text in posed_exercises(path).items():
+        task = find(name).task
+        line = re.search(r"^\*Objective (\d) · difficulty (●*)○* · (\d+) minutes\*$", text, re.M)
+        number, dots, minutes = line.groups()
+        assert objectives[number] == task.objective.lower()
+        assert (len(dots), int(minutes)) == (task.difficulty, task.minutes)
+        assert [part for part in (task.title, task.text, *task.options.values()) if part not in text] == []
 
 
 @each_chapter
@@ -80,13 +105,13 @@ def test_the_closing_parts_are_there_in_order(path):
 @each_chapter
 def test_no_answer_comes_before_its_question(path):
     """Every fold belongs to a question; every question without a fold is answered by the next code cell."""
-    everything = nbformat.read(path, as_version=4).cells
-    for cell, following in zip(everything, everything[1:]):
+    for cell, following in pairwise(nbformat.read(path, as_version=4).cells):
         for part in re.split(r"\n(?=#)", cell.source if cell.cell_type == "markdown" else ""):
-            asks, folds = re.search(r"\*\*(Predict|Question)", part), part.count("<details><summary>Answer</summary>\n\n")
-            assert len(re.findall(r"<details><summary>.+</summary>\n\n", part)) == part.count("\n\n</details>")
-            assert asks or not folds
-            assert folds or not asks or following.cell_type == "code"
+            folds = re.findall(r"<details><summary>(.+)</summary>\n\n", part)
+            assert len(folds) == part.count("<details>") == part.count("\n\n</details>")
+            asks, answers = re.search(r"\*\*(Predict|Question)", part), "Answer" in folds
+            assert asks or not answers
+            assert answers or not asks or following.cell_type == "code"
 
 
 @each_chapter
