@@ -63,15 +63,17 @@ def record(notebooks: list[str]) -> int:
 
 
 def call(command: list[str | Path], variables: dict[str, str] | None = None) -> int:
-    """Run a command that can import the project, and wait for its end: Ctrl-C and SIGTERM are for it to answer."""
+    """Run a command that can import the project, and wait for its end: signals are for the command to answer."""
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path, **(variables or {})})
-    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            continue
+    # Ctrl-C reaches every process of a terminal, SIGTERM only this one.
+    answers = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda *_: process.terminate()}
+    before = {number: signal.signal(number, answer) for number, answer in answers.items()}
+    try:
+        return process.wait()
+    finally:
+        for number, answer in before.items():
+            signal.signal(number, answer)
 
 
 READ, CHECK = ("notebooks", "gguf"), ("notebooks", "gguf", "test")

@@ -34,6 +34,7 @@ OFFLINE = (
     r"NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProtocolError|ProxyError|SSLError|"
     r"Max retries|timed out|Connection (aborted|broken|refused|reset)|Could not fetch URL|HTTP error 5"
 )
+NEWS = r"Collecting|Downloading|Using cached|Processing|Building|Installing|WARNING: Retrying"
 NO_BUILD = r"No matching distribution|ResolutionImpossible"
 FAILURES = {
     r"No space left|Errno 28|not enough space": _("The disk is full: free some space and run the same command again."),
@@ -99,8 +100,8 @@ def unmet(wanted: list[str]) -> list[str]:
 def is_met(requirement: str) -> bool:
     name, least = requirement.split(">=")
     try:
-        return release(metadata.version(name)) >= release(least)
-    except (metadata.PackageNotFoundError, KeyError, TypeError):  # Not there, or there by half.
+        return release(metadata.version(name) or "0") >= release(least)  # None: the package is there by half.
+    except (metadata.PackageNotFoundError, KeyError):
         return False
 
 
@@ -222,7 +223,7 @@ def pip(*arguments: str) -> tuple[bool, str]:
     command = [sys.executable, "-m", "pip", "install", *quiet, *arguments]
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen(command, cwd=ROOT, encoding="utf-8", errors="replace", **streams)
-    lines = [" ".join(arguments)]
+    lines = ["Collecting " + " ".join(arguments)]
     reader = threading.Thread(target=follow, args=(process, lines))
     reader.start()
     try:
@@ -244,11 +245,11 @@ def follow(process: subprocess.Popen, lines: list[str]) -> None:
 
 
 def show_progress(reader: threading.Thread, lines: list[str]) -> None:
-    """Until the reader ends: pip's last words on one line that changes on a terminal, else on a line now and then."""
+    """Until the reader ends: what pip does, on one line that changes on a terminal, else on a line now and then."""
     start, on_terminal = time.monotonic(), sys.stdout.isatty()
     width = shutil.get_terminal_size().columns - 1
     while reader.is_alive():
-        news = next(line for line in reversed(lines) if not line.startswith("WARNING: Location"))
+        news = next(line for line in reversed(lines) if re.match(NEWS, line))
         line = f"{time.monotonic() - start:5.0f} s  {news}"[:width].ljust(width)
         print("\r" + line if on_terminal else line.rstrip(), end="" if on_terminal else "\n", flush=True)
         reader.join(timeout=0.5 if on_terminal else 15)

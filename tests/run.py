@@ -65,9 +65,10 @@ def run_pytest(path: str, *options: str, variables: dict[str, str] | None = None
         report = Path(folder, "report.xml")
         command = [sys.executable, "-m", "pytest", "-q", path, *options, f"--junitxml={report}"]
         status = subprocess.run(command, cwd=ROOT, env={**os.environ, **(variables or {})}).returncode
-        outcome = read_report(report) if report.exists() else Outcome()
-    if status and not outcome.failed:
-        print(f"pytest ended with status {status}" + (": it found no test." if status == 5 else "."), flush=True)
+        whole = report.exists()
+        outcome = read_report(report) if whole else Outcome()
+    if not whole or (status and not outcome.failed):
+        print(f"pytest broke off with status {status}" + (": it found no test." if status == 5 else "."), flush=True)
         outcome.failed = 1
     return outcome
 
