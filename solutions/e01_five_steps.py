@@ -1,5 +1,4 @@
-"""ids, logits of all positions, logits of the last, probabilities, token, longer ids: each step needs the one
-before.
+"""Each step needs the one before: ids, all logits, the last logits, probabilities, token, longer ids.
 
 The key is computed: each step says what it needs and what it gives, and one order alone gives every step what
 it needs.

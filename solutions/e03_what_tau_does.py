@@ -1,5 +1,4 @@
-"""Below 1 sharper, above 1 flatter, towards 0 greedy; the order never changes and no finite temperature is
-uniform.
+"""Below 1 sharper, above 1 flatter, towards 0 greedy; the order never changes.
 
 The key is computed: the top probability is compared with its value at temperature 1.
 """

@@ -1,5 +1,4 @@
-"""The rank decides, not the value: a comparison with the k-th largest logit keeps every token that is tied
-with it.
+"""The rank decides, not the value: a comparison with the k-th largest logit keeps all that are tied with it.
 
 A stable sort puts equal tokens in the order of their ids, so its first k places are exactly k tokens, and the
 lower id wins as in argmax. Slicing with `[:, :top_k]` is harmless when top_k is larger than V; `topk` would

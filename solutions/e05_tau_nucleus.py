@@ -1,5 +1,4 @@
-"""The fourth token stays iff the mass of the first three is below 0.9, and that mass falls as the temperature
-rises.
+"""The fourth token stays iff the first three have less than 0.9, and their mass falls with temperature.
 
 At temperature t the probabilities are proportional to p ** (1 / t). The first three have 0.909 at 1.5 and
 0.880 at 2; bisection gives 1.64. So a higher temperature acts twice: it flattens the distribution and it lets

@@ -1,5 +1,4 @@
-"""The second token has 0.4 before it, so it stays iff 0.4 < top_p: up to and including 0.4 the nucleus is one
-token.
+"""The second token has 0.4 before it and stays iff 0.4 < top_p: up to 0.4 the nucleus is one token.
 
 That is why any top_p up to the top probability is greedy *here*, and why no fixed top_p is greedy everywhere.
 """

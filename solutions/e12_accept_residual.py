@@ -1,5 +1,6 @@
-"""Accepted mass plus residual mass is the target: draft * min(1, target / draft) = min(draft, target), and
-what is missing to the target is max(target - draft, 0), which is drawn just as often as something is refused.
+"""Accepted mass plus residual mass is the target: draft * min(1, target / draft) is min(draft, target).
+
+What is missing to the target is max(target - draft, 0), and it is drawn just as often as something is refused.
 
 So the text is distributed as if the large model had written it alone (arXiv:2211.17192), however bad the
 draft is; a bad draft only costs time. The residual is a distribution already: filtering it again would spoil

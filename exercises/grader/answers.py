@@ -1,11 +1,8 @@
-"""Where an answer comes from: an object of the notebook, or the text of a file. Both are made inside the
-worker.
-"""
+"""Where an answer comes from: an object of the notebook, or the text of a file; made inside the worker."""
 
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,4 +45,3 @@ def from_file(exercise: Exercise) -> Written:
 
 
 Answer = Given | Written
-Load = Callable[[], Any]

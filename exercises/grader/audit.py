@@ -1,5 +1,4 @@
-"""Judging the judge: every wrong answer and every mutant refused, every right alternative accepted; the
-public table.
+"""Judging the judge: all wrong answers and mutants refused, all right alternatives accepted; the table.
 
 A developer's tool for systems with fork and timers. A page lists in `equivalent` the mutants that do the same
 as the reference, each with the reason.

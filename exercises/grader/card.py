@@ -1,6 +1,4 @@
-"""A small card: a title and labelled rows. As HTML for a notebook and as text for a terminal, with the same
-words.
-"""
+"""A small card of a title and labelled rows, as HTML and as text with the same words."""
 
 from __future__ import annotations
 

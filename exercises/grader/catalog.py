@@ -1,5 +1,4 @@
-"""The exercises, found by their files: exercises/eNN_name.py is the task, solutions/eNN_name.py the page that
-answers it.
+"""The exercises by their files: exercises/eNN_name.py is the task, solutions/eNN_name.py its answer.
 
 A task is read as text and never run here, so a page that a student has broken still has its name and can be
 mended.

@@ -1,5 +1,4 @@
-"""Plain values to JSON and back. Nothing else passes between an answer's process and the grader: no pickle,
-no code.
+"""Plain values to JSON and back; no pickle and no code passes between an answer and the grader.
 
 Exact types only: an object of the student's own class is described by its kind and never asked anything.
 """

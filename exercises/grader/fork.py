@@ -21,7 +21,7 @@ from exercises.grader import codec
 from exercises.grader.isolate import Limits, Load, timed_out
 from exercises.grader.sandbox import pack, unpack, watch
 from llm_gen.text import _
-from solutions.vocabulary import Outcome
+from solutions.vocabulary import Outcome, failure
 
 MEMORY = 1 << 30  # bytes a check may use beyond what the kernel holds already
 LONGEST_LIFE = 120  # seconds; an orphan ends by itself
@@ -194,7 +194,10 @@ def _serve(load: Load, call: Callable | None, limits: Limits, requests: int, rep
         for line in lines:
             data = json.loads(line)
             signal.setitimer(signal.ITIMER_PROF, limits.processor)
-            outcome = watch(make, ()) if data is None else watch(answer, tuple(map(codec.decode, data)), call)
+            try:
+                outcome = watch(make, ()) if data is None else watch(answer, tuple(map(codec.decode, data)), call)
+            except BaseException as error:  # what is left when an answer has broken the tools of the watch itself
+                outcome = failure(error)
             reply = json.dumps(pack(outcome)).encode() + b"\n"
             signal.setitimer(signal.ITIMER_PROF, 0)
             _write_all(replies, reply)

@@ -1,6 +1,4 @@
-"""From an answer to a verdict. The score starts at nothing: only an answer that came and was compared adds to
-it.
-"""
+"""From an answer to a verdict; only an answer that came and was compared adds to the score."""
 
 from __future__ import annotations
 

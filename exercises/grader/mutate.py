@@ -1,5 +1,4 @@
-"""Small faults put into a reference, one at a time: a check that cannot tell them from the reference is too
-weak.
+"""Small faults put into a reference, one at a time; a check that misses one is too weak.
 
 A function is changed in its source: a comparison, an operator, a constant, a condition, a dropped statement.
 A value is changed in one entry: a number by three tolerances, a whole number by one, a letter to another.

@@ -1,6 +1,4 @@
-"""One call of an answer, watched: what it gives, raises, prints, writes to and leaves changed. Runs beside
-the answer.
-"""
+"""One call of an answer, watched: what it gives, raises, prints, writes to and leaves changed."""
 
 from __future__ import annotations
 
@@ -89,6 +87,7 @@ def _as_plain(value: Any) -> Any:
     if type(value) is GeneratorType:
         raise codec.Unreadable(_("a generator came back: was `yield` meant to be `return`?"))
     if type(value) is CoroutineType:
+        value.close()
         raise codec.Unreadable(_("a coroutine came back: `async def` is not asked for"))
     if type(value) is FunctionType:
         raise codec.Unreadable(_("a function came back: was it meant to be called?"))

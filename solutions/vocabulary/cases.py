@@ -1,6 +1,4 @@
-"""The inputs of a check: the page's own examples, awkward sizes, awkward values, and ordinary ones. Always
-the same.
-"""
+"""The inputs of a check: examples, awkward sizes, awkward values, ordinary ones. Always the same."""
 
 from __future__ import annotations
 

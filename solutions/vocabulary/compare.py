@@ -1,6 +1,4 @@
-"""The strict comparison: type, shape, dtype, NaN, then values, then what the call left behind. No
-broadcasting.
-"""
+"""The strict comparison: type, shape, dtype, NaN, values, what the call left behind. No broadcasting."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from torch import Tensor
 
 Call = Callable[..., Any]
@@ -52,7 +53,7 @@ def observe(
     explain: Callable[[BaseException], Outcome] = failure,
 ) -> Outcome:
     """Call `answer` on copies of `args` (or `call(answer, *copies)`) in this process and note what it did."""
-    given = copy.deepcopy(tuple(args))
+    given = tuple(map(copy.deepcopy, args))
     try:
         value = call(answer, *given) if call else answer(*given)
     except catch as error:
@@ -79,11 +80,8 @@ def identical(left: Any, right: Any) -> bool:
 
 def _shared(value: Any, args: Sequence[Any]) -> tuple[int, ...]:
     """Positions of the tensor arguments whose storage the returned tensor uses."""
-    if not isinstance(value, Tensor) or value.device.type != "cpu" or value.numel() == 0:
+    if not isinstance(value, Tensor) or value.device.type != "cpu" or value.layout != torch.strided:
         return ()
     storage = value.untyped_storage().data_ptr()
-    return tuple(i for i, arg in enumerate(args) if isinstance(arg, Tensor) and _starts_at(arg, storage))
-
-
-def _starts_at(tensor: Tensor, storage: int) -> bool:
-    return tensor.numel() > 0 and tensor.untyped_storage().data_ptr() == storage
+    tensors = [(i, arg) for i, arg in enumerate(args) if isinstance(arg, Tensor) and arg.numel()]
+    return tuple(i for i, arg in tensors if arg.untyped_storage().data_ptr() == storage)

@@ -1,6 +1,4 @@
-"""From a failing input to a small one: drop an index of an axis, or simplify one argument, while it still
-fails.
-"""
+"""From a failing input to a small one: drop an index or simplify an argument while it still fails."""
 
 from __future__ import annotations
 

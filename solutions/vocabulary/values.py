@@ -1,6 +1,4 @@
-"""`check_* = Numbers(reference, tolerance=...)`, `Choice(reference)`, ...: what a value must be, entry by
-entry.
-"""
+"""`check_* = Numbers(reference, tolerance=...)`, `Choice(reference)`, ...: what a value must be."""
 
 from __future__ import annotations
 
