@@ -18,9 +18,9 @@ class KVCache:
     """Keys and values of every layer, (B, G, columns, d) each, kept without repeating grouped heads.
 
     max_length: columns it may read. window: keep only the last `window` columns, in a ring: column c lies in
-    slot c % window. The model calls `update` once a layer and `advance` once a forward pass; a pass that fails
-    before `advance` can be repeated. Raises TypeError or ValueError for sizes that are no integers >= 1
-    (batch_size: >= 0) and for a dtype of another kind.
+    slot c % window; with rolling=False all of them are kept, so that `truncate` can always go back. The model calls
+    `update` once a layer and `advance` once a forward pass; a pass that fails before `advance` can be repeated.
+    Raises TypeError or ValueError for sizes that are no integers >= 1 (batch_size: >= 0), a dtype of another kind.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class KVCache:
         max_length: int,
         window: int | None = None,
         *,
+        rolling: bool = True,
         dtype: torch.dtype = torch.float32,
         device: torch.device | str = "cpu",
     ) -> None:
@@ -43,7 +44,8 @@ class KVCache:
             raise TypeError(f"dtype must be a torch.dtype, got {dtype!r}")
         self.max_length = check_integer("max_length", max_length, minimum=1)
         self.window = None if window is None else check_integer("window", window, minimum=1)
-        self.slots = self.max_length if self.window is None else min(self.window, self.max_length)
+        rolls = check_flag("rolling", rolling) and self.window is not None
+        self.slots = min(self.window, self.max_length) if rolls else self.max_length
         self.length = 0
         self.padding: Tensor | None = None
         self._rolled: list[tuple[Tensor, Tensor]] = []
@@ -90,6 +92,20 @@ class KVCache:
             for store, newest in self._rolled:
                 store[:, :, slots] = newest
             self._rolled.clear()
+
+    def truncate(self, length: int) -> None:
+        """Forget all columns from `length` <= self.length on; ValueError where a ring has overwritten some."""
+        length = check_integer("length", length, minimum=0)
+        if length > self.length:
+            raise ValueError(f"length must be <= the {self.length} columns read, got {length}")
+        if length < self.length and self.length > self.slots:
+            raise ValueError(f"length must be {self.length} once a ring of {self.slots} has turned, got {length}")
+        self.length = length
+
+    def select(self, rows: Tensor) -> None:
+        """Keep these rows, (N,) int64, in this order; a row may be taken several times, as beams do."""
+        self.keys, self.values = self.keys[:, rows], self.values[:, rows]
+        self.padding = None if self.padding is None else self.padding[rows]
 
     def key_columns(self, count: int) -> Tensor:
         """The columns of the keys that `update` gives to `count` new tokens, (S,)."""

@@ -135,7 +135,7 @@ def _steps(
         return
     cache = model.make_cache(len(x)) if use_cache and budget else None
     finished = torch.zeros(len(x), dtype=torch.bool, device=x.device)
-    predict, deadline = _predictor(model), time.monotonic() + settings.max_time
+    predict, deadline = predictor(model), time.monotonic() + settings.max_time
     for written in range(budget):
         ids, cache = next_generation_input(x, cache, use_cache, model.max_seq_len)
         logits = predict(ids, None if mask is None else mask[:, -model.max_seq_len :], cache)
@@ -171,7 +171,7 @@ def next_generation_input(x: Tensor, cache: Any, use_cache: bool, max_seq_len: i
     return x[:, start:], cache
 
 
-def _predictor(model: Any) -> Callable[..., Tensor]:
+def predictor(model: Any) -> Callable[..., Tensor]:
     """(ids, mask, cache) -> checked logits (B, V) after the last of the ids.
 
     The call goes through the model itself, so hooks and an overridden forward count; a forward that takes `last_only`

@@ -72,8 +72,11 @@ class DecoderLM(nn.Module):
         """The context: how many columns one pass, or one cache, can hold."""
         return self.config.max_position_embeddings
 
-    def make_cache(self, batch_size: int) -> KVCache:
-        """An empty cache for `batch_size` rows, in the weights' dtype; a ring where attention is windowed."""
+    def make_cache(self, batch_size: int, *, rolling: bool = True) -> KVCache:
+        """An empty cache for `batch_size` rows, in the weights' dtype; a ring where attention is windowed.
+
+        rolling=False keeps every column, so that the cache can be cut back (`KVCache.truncate`).
+        """
         config, weight = self.config, self.embed.weight
         return KVCache(
             config.num_layers,
@@ -82,6 +85,7 @@ class DecoderLM(nn.Module):
             config.head_size,
             self.max_seq_len,
             config.window_size,
+            rolling=rolling,
             dtype=weight.dtype,
             device=weight.device,
         )

@@ -1,0 +1,46 @@
+"""Beyond greedy and top-p: what is used in practice, each method a plain function for one place in the loop.
+
+Processors come before the temperature, warpers after top-p; both are functions (ids (B, S), logits (B, V)) -> logits.
+`functools.partial` sets their numbers, and a function of your own goes in the same way:
+
+    no_loops, no_noise = partial(repetition_penalty, penalty=1.2), partial(min_p, share=0.1)
+    generate(model, x, 50, True, processors=[no_loops], warpers=[no_noise])
+"""
+
+from llm_gen.beyond.beam import BeamResult, beam_search
+from llm_gen.beyond.penalties import (
+    ban_tokens,
+    bias_logits,
+    force_tokens,
+    frequency_penalty,
+    minimum_length,
+    no_repeat_ngram,
+    presence_penalty,
+    repetition_penalty,
+)
+from llm_gen.beyond.speculative import SpeculativeResult, accept, prompt_lookup, residual, speculative_generate
+from llm_gen.beyond.warpers import Mirostat, epsilon_cut, eta_cut, min_p, top_n_sigma, typical
+
+__all__ = [
+    "BeamResult",
+    "Mirostat",
+    "SpeculativeResult",
+    "accept",
+    "ban_tokens",
+    "beam_search",
+    "bias_logits",
+    "epsilon_cut",
+    "eta_cut",
+    "force_tokens",
+    "frequency_penalty",
+    "min_p",
+    "minimum_length",
+    "no_repeat_ngram",
+    "presence_penalty",
+    "prompt_lookup",
+    "repetition_penalty",
+    "residual",
+    "speculative_generate",
+    "top_n_sigma",
+    "typical",
+]

@@ -1,0 +1,187 @@
+"""Speculative decoding: a cheap guess of several tokens, judged by one pass of the real model.
+
+The text has exactly the distribution that the target alone would give it (arXiv:2211.17192, arXiv:2302.01318).
+Letters: P prompt length, S text so far, K tokens guessed, V vocabulary. One row at a time: rows of a batch would
+accept different numbers of tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from llm_gen.checks import check_ids, check_integer, check_token_ids
+from llm_gen.sampling import apply_filters, check_generator, check_settings, validate_sampling_args
+from llm_gen.steps import GREEDY
+
+Guess = Callable[[Tensor], Sequence[int]]
+
+
+@dataclass(frozen=True)
+class SpeculativeResult:
+    """sequences: (1, P + n) int64. target_passes: how often the target ran; guessed and accepted: tokens."""
+
+    sequences: Tensor
+    target_passes: int
+    guessed: int
+    accepted: int
+
+    @property
+    def acceptance_rate(self) -> float:
+        """Share of the guessed tokens that were accepted; 0 if none was guessed."""
+        return self.accepted / self.guessed if self.guessed else 0.0
+
+
+@torch.no_grad()
+def speculative_generate(
+    target: Any,
+    draft: Any | Guess,
+    x: Tensor,
+    max_new_tokens: int,
+    do_sample: bool,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    *,
+    guesses: int = 4,
+    eos_token_id: int | Sequence[int] | None = None,
+    generator: Generator | None = None,
+) -> SpeculativeResult:
+    """`generate(target, x, ...)` for one prompt x (1, P), in fewer passes of the target.
+
+    draft: a model with the target's vocabulary that proposes up to `guesses` tokens a round with the same settings,
+    or a function that looks at the text (S,) and names the tokens it guesses, such as `prompt_lookup`. Greedy text is
+    the target's own, token for token. Both caches are cut back, never recomputed; past the context each pass gives
+    one token. Raises like `generate`, and ValueError for more than one row or another vocabulary.
+    """
+    x = check_ids("x", x, target.vocab_size)
+    if len(x) != 1:
+        raise ValueError(f"x must have one row, got {len(x)}")
+    budget = check_integer("max_new_tokens", max_new_tokens, minimum=0)
+    guesses = check_integer("guesses", guesses, minimum=1)
+    validate_sampling_args(do_sample, temperature, top_k, top_p)
+    filters = check_settings(temperature, top_k, top_p) if do_sample else GREEDY
+    check_generator(generator, x)
+    if not do_sample:  # a one-hot draws the same whatever the numbers: leave the caller's alone
+        generator = Generator(x.device)
+    eos = check_token_ids("eos_token_id", eos_token_id, target.vocab_size)
+    if hasattr(draft, "vocab_size") and draft.vocab_size != target.vocab_size:
+        raise ValueError(f"draft must have the target's vocabulary of {target.vocab_size}, got {draft.vocab_size}")
+    judge = _Reader(target, filters)
+    propose = _Drafter(_Reader(draft, filters), generator) if hasattr(draft, "vocab_size") else _Guesser(draft)
+    end, text, guessed, accepted = x.shape[1] + budget, x, 0, 0
+    while text.shape[1] < end:
+        count = min(guesses, end - text.shape[1] - 1, target.max_seq_len - text.shape[1])
+        tokens, proposed = propose(text, max(0, count), target.vocab_size)
+        probs = judge.probs(torch.cat([text, tokens[None]], dim=1), len(tokens) + 1)
+        kept, extra = accept(tokens, proposed, probs, generator)
+        new = torch.cat([tokens[:kept], extra])
+        stop = torch.isin(new, new.new_tensor(eos)).nonzero()
+        guessed, accepted = guessed + len(tokens), accepted + kept
+        text = torch.cat([text, (new[: stop[0] + 1] if len(stop) else new)[None]], dim=1)
+        if len(stop):
+            break
+    return SpeculativeResult(text, judge.passes, guessed, accepted)
+
+
+def accept(tokens: Tensor, proposed: Tensor, probs: Tensor, generator: Generator | None = None) -> tuple[int, Tensor]:
+    """How many of the guesses stay, and the token that follows them, (1,).
+
+    tokens: (K,) drawn from proposed (K, V); probs: (K + 1, V), the target's distributions there and after the last.
+    Guess t stays with probability min(1, p(t) / q(t)); at the first refusal the token comes from max(p - q, 0),
+    renormalised; if all stay, from the last p. The distributions are those after the filters: nothing is filtered
+    again. A guess that the target gives 0 never stays, one that it is certain of always does.
+    """
+    for place, token in enumerate(tokens.tolist()):
+        p, q = probs[place], proposed[place]
+        chance = torch.rand((), dtype=torch.float64, generator=generator, device=probs.device)
+        if chance * q[token] >= p[token]:
+            return place, torch.multinomial(residual(p, q), 1, generator=generator)
+    return len(tokens), torch.multinomial(probs[len(tokens)], 1, generator=generator)
+
+
+def residual(p: Tensor, q: Tensor) -> Tensor:
+    """max(p - q, 0) renormalised, (V,): what is left to draw from after a refusal; p itself where p = q."""
+    rest = (p - q).clamp(min=0)
+    total = rest.sum()
+    return rest / total if total > 0 else p
+
+
+def prompt_lookup(text: Tensor, size: int = 3, count: int = 8) -> list[int]:
+    """Guess that the last tokens go on as they did before: text (S,) -> up to `count` ids, [] if they are new.
+
+    Looks for the latest earlier place of the last `size` tokens, then of fewer.
+    """
+    tokens = text.tolist()
+    for length in range(min(size, len(tokens) - 1), 0, -1):
+        ending = tokens[-length:]
+        for start in range(len(tokens) - length - 1, -1, -1):
+            if tokens[start : start + length] == ending:
+                return tokens[start + length : start + length + count]
+    return []
+
+
+class _Reader:
+    """A model and its cache: distributions after the last columns of a text, without reading a column twice."""
+
+    def __init__(self, model: Any, filters: tuple[float, int | None, float | None]) -> None:
+        self.model, self.filters, self.passes = model, filters, 0
+        self.cache = _whole_cache(model)
+        self.read: list[int] = []
+
+    def probs(self, text: Tensor, count: int) -> Tensor:
+        """Float64 distributions (count, V) that follow each of the last `count` columns of text (1, S)."""
+        self.passes += 1
+        if text.shape[1] > self.model.max_seq_len:
+            logits = self.model(text[:, -self.model.max_seq_len :], attention_mask=None, cache=None)
+        elif self.cache is None:
+            logits = self.model(text, attention_mask=None, cache=None)
+        else:
+            logits = self._read_on(text, count)
+        return apply_filters(logits[0, -count:].double(), *self.filters).softmax(dim=-1)
+
+    def _read_on(self, text: Tensor, count: int) -> Tensor:
+        tokens = text[0].tolist()
+        agree = next((i for i, (a, b) in enumerate(zip(tokens, self.read)) if a != b), min(len(tokens), len(self.read)))
+        # The last `count` columns are read again if need be, since their logits are asked for.
+        self.cache.truncate(min(agree, len(tokens) - count, self.cache.length))
+        logits = self.model(text[:, self.cache.length :], attention_mask=None, cache=self.cache)
+        self.read = tokens
+        return logits
+
+
+class _Drafter:
+    """Draws guesses from a smaller model, one after another."""
+
+    def __init__(self, reader: _Reader, generator: Generator | None) -> None:
+        self.reader, self.generator = reader, generator
+
+    def __call__(self, text: Tensor, count: int, vocab_size: int) -> tuple[Tensor, Tensor]:
+        start, rows = text.shape[1], [torch.zeros((0, vocab_size), dtype=torch.float64, device=text.device)]
+        for _ in range(count):
+            rows.append(self.reader.probs(text, 1))
+            text = torch.cat([text, torch.multinomial(rows[-1], 1, generator=self.generator)], dim=1)
+        return text[0, start:], torch.cat(rows)
+
+
+class _Guesser:
+    """Takes guesses from a function, which is certain of each."""
+
+    def __init__(self, guess: Guess) -> None:
+        if not callable(guess):
+            raise TypeError(f"draft must be a model or a function, got {guess!r}")
+        self.guess = guess
+
+    def __call__(self, text: Tensor, count: int, vocab_size: int) -> tuple[Tensor, Tensor]:
+        guessed = list(self.guess(text[0]))[:count] if count else []
+        tokens = torch.tensor(check_token_ids("guess", guessed, vocab_size), dtype=torch.long, device=text.device)
+        return tokens, torch.nn.functional.one_hot(tokens, vocab_size).double()
+
+
+def _whole_cache(model: Any) -> Any:
+    """A cache that can be cut back: a ring of a windowed model could not."""
+    return model.make_cache(1, rolling=False) if hasattr(model, "config") else model.make_cache(1)
