@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,32 +12,47 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+import nbformat
+from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playwright
 
-ROOT = Path(__file__).parent.parent
-CHROMIUM_FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
-MODULES = {
-    "lab": ("jupyterlab", "LabApp", "doc/tree"),
-    "notebook": ("notebook", "JupyterNotebookApp", "notebooks"),
+ROOT = Path(__file__).resolve().parent.parent
+FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+--disable-component-update --disable-sync"""
+PATIENCE = 60  # Seconds; a loaded machine is slow, and no test depends on how slow.
+PICTURE = "panel => panel.querySelector('svg[role=img]')?.outerHTML"
+IDLE = "window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session?.kernel?.status === 'idle'"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a front end is started and where its pages are."""
+
+    module: str
+    app: str
+    pages: str
+
+
+KINDS = {
+    "lab": Kind("jupyterlab", "LabApp", "doc/tree"),
+    "notebook": Kind("notebook", "JupyterNotebookApp", "notebooks"),
 }
-KERNEL_IS_IDLE = "jupyterapp.shell.currentWidget?.context?.sessionContext?.session?.kernel?.status === 'idle'"
-START_SECONDS = 90
-
-
-def chromium() -> str | None:
-    """The path of an installed Chromium, or None."""
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+# Every output in the page whether it is in sight or not; no news, which Notebook 7 does not know.
+SETTINGS = {
+    "lab": {
+        "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+        "notebook-extension/tracker": {"windowingMode": "none"},
+    },
+    "notebook": {"notebook-extension/tracker": {"windowingMode": "none"}},
+}
 
 
 @contextlib.contextmanager
-def browser() -> Iterator[Browser]:
+def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium(), args=CHROMIUM_FLAGS)
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS.split())
         try:
             yield running
         finally:
@@ -47,43 +61,70 @@ def browser() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def server(kind: str, folder: Path, scratch: Path) -> Iterator[str]:
-    """Serve `folder` with settings, runtime files and log in `scratch`; gives the address of the pages.
+    """Serve `folder`; settings, runtime files and the log go to `scratch`. Gives the address of the pages.
 
-    kind: "lab" or "notebook". At the end only the process group that was started here is ended.
+    kind: "lab" or "notebook". At the end only what was started here is ended.
     """
-    module, app, pages = MODULES[kind]
-    port = _free_port()
-    command = [sys.executable, "-m", module, "--no-browser", "--allow-root", f"--port={port}"]
+    front, port = KINDS[kind], _free_port()
+    command = [sys.executable, "-m", front.module, "--no-browser", "--allow-root", f"--port={port}"]
     command += [f"--ServerApp.root_dir={folder}", "--ServerApp.ip=127.0.0.1", "--IdentityProvider.token="]
-    command += [f"--{app}.expose_app_in_browser=True", "--LanguageServerManager.autodetect=False"]
+    command += [f"--{front.app}.expose_app_in_browser=True", "--LanguageServerManager.autodetect=False"]
     with open(scratch / f"{kind}.log", "wb") as log:
         process = subprocess.Popen(
-            command, env=_environment(scratch), stdout=log, stderr=log, cwd=folder, start_new_session=True
+            command, env=_environment(kind, scratch), stdout=log, stderr=log, cwd=folder, start_new_session=True
         )
     try:
         _wait_for(process, f"http://127.0.0.1:{port}/api")
-        yield f"http://127.0.0.1:{port}/{pages}"
+        yield f"http://127.0.0.1:{port}/{front.pages}"
     finally:
         _end(process)
 
 
-def open_and_run(page: Page, address: str, notebook: str) -> None:
-    """Open a notebook, run all its cells, and wait until the kernel rests."""
-    page.goto(f"{address}/{notebook}?reset")
-    page.wait_for_function(KERNEL_IS_IDLE, timeout=START_SECONDS * 1000)
-    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
-    page.wait_for_function(KERNEL_IS_IDLE, timeout=START_SECONDS * 1000)
+def open_page(browser: Browser) -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 1600})
+    page.set_default_timeout(PATIENCE * 1000)
+    return page
+
+
+def open_notebook(page: Page, address: str, name: str) -> None:
+    page.goto(f"{address}/{name}?reset")
+    page.wait_for_function(IDLE)
+
+
+def run_all(page: Page) -> None:
+    """Run all cells of the open notebook and wait until the kernel rests."""
+    page.evaluate("() => jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.wait_for_function(IDLE)
 
 
 def shut_down_kernels(page: Page) -> None:
-    page.evaluate("jupyterapp.serviceManager.sessions.shutdownAll()")
+    page.evaluate("() => jupyterapp.serviceManager.sessions.shutdownAll()")
 
 
-def _environment(scratch: Path) -> dict[str, str]:
-    settings = scratch / "settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True, exist_ok=True)
-    quiet = {"fetchNews": "false", "checkForUpdates": False}
-    (settings / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
+def press(slider: Locator, key: str) -> None:
+    """Press a key on a slider and wait until the picture of its panel is another one."""
+    panel = slider.evaluate_handle("node => node.closest('.llm-panel')")
+    before = panel.evaluate(PICTURE)
+    slider.press(key)
+    changed = f"([panel, before]) => ({PICTURE})(panel) !== before"
+    try:
+        slider.page.wait_for_function(changed, arg=[panel, before])
+    except TimeoutError as error:
+        where = panel.evaluate("panel => panel.querySelector('svg[role=img]')?.ariaLabel")
+        raise AssertionError(f"{key} on {slider.get_attribute('aria-label')} changed nothing: {where}") from error
+
+
+def write_notebook(path: Path, *cells: str) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.metadata["kernelspec"] = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    nbformat.write(notebook, path)
+
+
+def _environment(kind: str, scratch: Path) -> dict[str, str]:
+    for name, setting in SETTINGS[kind].items():
+        file = scratch / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(setting), encoding="utf-8")
     folders = {
         "JUPYTER_CONFIG_DIR": "config",
         "JUPYTER_DATA_DIR": "data",
@@ -94,7 +135,7 @@ def _environment(scratch: Path) -> dict[str, str]:
     }
     own = {name: str(scratch / folder) for name, folder in folders.items()}
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return os.environ | own | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    return os.environ | own | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "LLM_COURSE_PROGRESS": "off"}
 
 
 def _free_port() -> int:
@@ -104,19 +145,23 @@ def _free_port() -> int:
 
 
 def _wait_for(process: subprocess.Popen, address: str) -> None:
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with code {process.returncode} before it answered")
         with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=5):
             return
         time.sleep(0.1)
-    raise RuntimeError(f"the server did not answer within {START_SECONDS} seconds")
+    raise RuntimeError(f"the server did not answer within {PATIENCE} seconds")
 
 
 def _end(process: subprocess.Popen) -> None:
-    for sign in (signal.SIGTERM, signal.SIGKILL):
+    """End the server and its kernels: the process group where there are groups, else the server alone."""
+    for sign in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, sign)
+            else:
+                process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=10)

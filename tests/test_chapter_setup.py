@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+
 from notebooks import panels
 from notebooks.panels.words import shortened, token_count, two_decimals, visible
 

@@ -11,12 +11,13 @@ import ipywidgets as widgets
 import matplotlib.figure
 import pytest
 from ipywidgets.widgets.widget import _instances
+from PIL import Image as Bitmap
+
 from notebooks import panels
 from notebooks.panels import replacing
 from notebooks.panels.controls import Choice, Draws, Stops
 from notebooks.panels.frontend import NAMES_AND_KEYS
 from notebooks.panels.scene import Scene
-from PIL import Image as Bitmap
 
 FOUR = panels.Context.from_probs("four", {"cat": 0.5, "dog": 0.3, "horse": 0.15, "axolotl": 0.05})
 

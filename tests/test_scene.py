@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image as Bitmap
+
 from notebooks.panels.png import COLOURS, png
 from notebooks.panels.scene import Image, Line, Polyline, Rect, Scene, Text, beside, moved
 from notebooks.panels.svg import CIVIDIS, heat_map_png, svg
 from notebooks.panels.theme import CSS, DATA, PRINTED, VARIABLES
-from PIL import Image as Bitmap
 
 HOSTILE = ["<script>alert(1)</script>", "a & b", '"quoted"', "]]>", "$x^2$", "\u65e5\u672c", "\U0001f600", "\u2423"]
 

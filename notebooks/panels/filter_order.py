@@ -53,6 +53,8 @@ def filter_order(
 
     def draw(tau, k, p, context, order) -> tuple[Scene, str]:
         first, then = (_filter(name, tau, k, p) for name in order.split(", "))
+        for control, name in (("tau", "temperature"), ("k", "top-k"), ("p", "top-p")):
+            controls[control].disabled = name not in order
         stages = run_both_ways(named[context], first, then)
         summary = with_context(_summary(first, then, stages), context, named)
         return _picture(named[context], stages, summary), summary
