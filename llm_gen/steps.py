@@ -130,7 +130,8 @@ def _apply(processors: Sequence[Processor], ids: Tensor, logits: Tensor) -> Tens
         result = processor(ids.clone(), logits.clone())
         rule = f"{function_name(processor)} must return usable logits of shape {tuple(logits.shape)}"
         if not isinstance(result, Tensor) or result.shape != logits.shape:
-            raise ValueError(f"{rule}, got {getattr(result, 'shape', result)}")
+            got = tuple(result.shape) if isinstance(result, Tensor) else repr(result)
+            raise ValueError(f"{rule}, got {got}")
         try:
             logits = check_logits(result)
         except (TypeError, ValueError) as error:
