@@ -5,6 +5,9 @@ Logits here spread over several units; 1e-4 allows for float32 sums in another o
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 import torch
 from hypothesis import given
@@ -183,6 +186,18 @@ def test_new_weights_are_small_and_biases_zero():
     model = DecoderLM(tiny("GPT2").config)
     assert model.embed.weight.std().item() == pytest.approx(0.02, rel=0.1)
     assert model.blocks[0].attn.qkv.bias.abs().max() == 0
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_model_and_a_conversation_can_be_copied_and_pickled(family):
+    model = tiny(family)
+    kv = model.make_cache(2)
+    model(IDS[:, :6], cache=kv)
+    for clone in (copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))):
+        other, own = clone(model), clone(kv)
+        assert other(IDS).equal(model(IDS))
+        assert other(IDS[:, 6:], cache=own).equal(model(IDS[:, 6:], cache=clone(kv)))
+        assert (own.length, kv.length) == (14, 6)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
