@@ -13,8 +13,8 @@ from llm_gen.config import ModelConfig
 from llm_gen.model import DecoderLM
 
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
-TOKENS = ["<|im_start|>", "<|im_end|>", *ALPHABET, "ĠĠ", "th"]
-TYPES = [3, 3, *[1] * (len(TOKENS) - 3), 4]
+TOKENS = ["<|im_start|>", "<|im_end|>", "<file_sep>", *ALPHABET, "ĠĠ", "th"]
+TYPES = [3, 3, 3, *[1] * (len(TOKENS) - 4), 4]  # control, normal, given by the user
 CONFIG = ModelConfig(
     vocab_size=len(TOKENS),
     embed_dim=64,

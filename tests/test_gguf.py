@@ -109,8 +109,8 @@ def test_the_tokenizer_has_the_names_of_the_file(tokenizer_with):
     tokenizer = tokenizer_with()
     assert (tokenizer.bos_id, tokenizer.eos_id, tokenizer.pad_id, tokenizer.vocab_size) == (0, 1, 1, len(TOKENS))
     assert tokenizer.chat_template == "{{ messages }}"
-    assert tokenizer.encode("<|im_end|>", allow_control=True) == [1]
-    assert 1 not in tokenizer.encode("<|im_end|>")
+    assert tokenizer.encode("<|im_end|><file_sep>", allow_control=True) == [1, 2]
+    assert not {1, 2} & set(tokenizer.encode("<|im_end|><file_sep>"))
     without = tokenizer_with(bos_token_id=None, padding_token_id=None)
     assert (without.bos_id, without.eos_id, without.pad_id) == (None, 1, None)
 

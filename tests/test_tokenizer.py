@@ -206,6 +206,14 @@ def test_ids_without_a_token_decode_to_nothing():
     assert (BYTES.token_text(beyond), BYTES.token_bytes(beyond)) == ("", b"")
 
 
+def test_an_added_token_is_text_and_not_letters_of_the_byte_alphabet():
+    """The library's own decoder takes the "é" of such a token for the byte 0xE9."""
+    backend = byte_level()
+    backend.add_tokens(added("né", special=False))
+    tokenizer = Tokenizer(backend)
+    assert tokenizer.decode(tokenizer.encode("né né")) == "né né"
+
+
 def test_token_text_is_for_the_eye():
     first, *_ = BYTES.encode("🎉")
     assert BYTES.token_text(first) == "<f0>"
