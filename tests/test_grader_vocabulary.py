@@ -107,7 +107,9 @@ def test_errors_are_compared_by_class_and_side_effects_come_last():
     assert difference(raised, deeper).kind == "error"
     assert difference(raised, value).kind == "no error"
     assert difference(value, raised).kind == "error"
-    assert difference(value, Outcome("answer", 1, mutated=(0,)), ["logits"]).text.endswith("argument logits was changed")
+    assert difference(value, Outcome("answer", 1, mutated=(0,)), ["logits"]).text.endswith(
+        "argument logits was changed"
+    )
     assert difference(value, Outcome("answer", 2, mutated=(0,)), ["logits"]).kind == "value"
     assert difference(value, Outcome("answer", 1, disturbed=("the dtype",))).kind == "side effect"
 
@@ -165,8 +167,8 @@ def test_every_kind_keeps_its_promise():
         _reals, logits, probs, uniforms, ids, mask, _one, whole, _list = case.args
         assert logits.amax(dim=-1).isfinite().all()
         assert torch.allclose(probs.sum(dim=-1), torch.ones(len(probs), dtype=probs.dtype))
-        assert (0 <= uniforms).all() and (uniforms < 1).all()
-        assert (0 <= ids).all() and (ids < probs.shape[1]).all()
+        assert (uniforms >= 0).all() and (uniforms < 1).all()
+        assert (ids >= 0).all() and (ids < probs.shape[1]).all()
         assert mask[:, -1].all() and not (mask[:, :-1] & ~mask[:, 1:] & 1).any()
         assert 1 <= whole <= 9
 

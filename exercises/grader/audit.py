@@ -66,12 +66,13 @@ def judge_known(exercise: Exercise, function: Callable) -> Verdict:
 
 
 def surviving(exercise: Exercise, made: list[Mutant]) -> list[Mutant]:
-    """The mutants that pass every check. They are of our own making, so they run in this process."""
+    """The mutants that pass every check."""
     with clean_state():
-        return [mutant for mutant in made if not _refused(exercise, mutant.answer)]
+        return [mutant for mutant in made if not refused(exercise, mutant.answer)]
 
 
-def _refused(exercise: Exercise, answer: Any) -> bool:
+def refused(exercise: Exercise, answer: Any) -> bool:
+    """Whether a check refuses an answer of our own making, which may run in this process."""
     try:
         with _time_limit(MUTANT_SECONDS):
             for check in exercise.checks:

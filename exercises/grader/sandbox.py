@@ -8,7 +8,7 @@ import linecache
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from types import CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
@@ -42,8 +42,8 @@ def pack(outcome: Outcome) -> dict[str, Any]:
     try:
         value = codec.encode(_as_plain(outcome.value))
     except codec.Unreadable as error:
-        return asdict(replace(outcome, kind="unreadable", value=None, message=str(error)))
-    return asdict(replace(outcome, value=None)) | {"value": value}
+        return vars(outcome) | {"kind": "unreadable", "value": None, "message": str(error)}
+    return vars(outcome) | {"value": value}
 
 
 def unpack(data: dict[str, Any]) -> Outcome:

@@ -35,7 +35,12 @@ def _write_filters(filters: list) -> None:
         pass
 
 
-def _write_environment(variables: dict[str, str]) -> None:
+def _read_environment() -> dict:
+    return dict(os.environ._data)  # as stored: decoding some hundred texts for each call of an answer would show
+
+
+def _write_environment(stored: dict) -> None:
+    variables = {os.fsdecode(name): os.fsdecode(value) for name, value in stored.items()}
     for name in set(os.environ) - set(variables):
         del os.environ[name]
     os.environ.update(variables)
@@ -54,7 +59,7 @@ SETTINGS = (
     Setting(_("the folder that the kernel works in"), os.getcwd, os.chdir),
     Setting(_("the warning filters"), lambda: list(warnings.filters), _write_filters),
     Setting(_("Python's recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit),
-    Setting(_("the environment variables"), lambda: dict(os.environ), _write_environment),
+    Setting(_("the environment variables"), _read_environment, _write_environment),
 )
 CANONICAL = {
     _("torch's default dtype"): torch.float32,
@@ -66,11 +71,9 @@ OWNERS = {"torch": torch, "torch.nn.functional": torch.nn.functional, "torch.Ten
 OWNERS["builtins"] = builtins
 # A shell or a debugger replaces these, and that is no fault of an answer.
 SHELL_NAMES = {"_", "input", "print", "open", "exit", "quit", "breakpoint", "__import__", "__build_class__", "__doc__"}
-# A class is listed with what it inherits; None stands for a name that it does not define itself.
-ORIGINAL = {
-    owner: {name: vars(place).get(name) for name in dir(place) if name not in SHELL_NAMES}
-    for owner, place in OWNERS.items()
-}
+# What the functions were when the grader was imported, before a student's first line.
+SNAPSHOTS = {owner: dict(vars(place)) for owner, place in OWNERS.items()}
+MISSING = object()
 
 
 class State:
@@ -103,7 +106,7 @@ def clean_state() -> Iterator[list[str]]:
 
     Yields the names of the functions that had been replaced.
     """
-    before, patched = State(), {(o, n): vars(OWNERS[o]).get(n) for o, n in _replaced()}
+    before, patched = State(), {(o, n): vars(OWNERS[o]).get(n, MISSING) for o, n in _replaced()}
     put_back_originals()
     _standard_settings()
     try:
@@ -116,23 +119,28 @@ def clean_state() -> Iterator[list[str]]:
 
 def put_back_originals() -> None:
     for owner, name in _replaced():
-        _put(owner, name, ORIGINAL[owner][name])
+        _put(owner, name, SNAPSHOTS[owner].get(name, MISSING))
 
 
 def _put(owner: str, name: str, value: object) -> None:
-    if value is None:
+    if value is MISSING:
         delattr(OWNERS[owner], name)
     else:
         setattr(OWNERS[owner], name, value)
 
 
 def _replaced() -> list[tuple[str, str]]:
-    found = []
-    for owner, names in ORIGINAL.items():
-        now = vars(OWNERS[owner])
-        if not all(map(operator.is_, map(now.get, names), names.values())):
-            found += [(owner, name) for name, value in names.items() if now.get(name) is not value]
-    return found
+    return [(owner, name) for owner in SNAPSHOTS for name in _replaced_in(owner)]
+
+
+def _replaced_in(owner: str) -> list[str]:
+    """Names with another value than at first; in a class also new ones that hide what it inherits."""
+    first, now, place = SNAPSHOTS[owner], vars(OWNERS[owner]), OWNERS[owner]
+    if len(first) == len(now) and all(map(operator.is_, first.values(), now.values())):  # nearly always, and quick
+        return []
+    changed = [name for name, value in first.items() if now.get(name, MISSING) is not value]
+    hiding = [name for name in now if name not in first and isinstance(place, type) and hasattr(place.__base__, name)]
+    return [name for name in changed + hiding if name not in SHELL_NAMES]
 
 
 def _standard_settings() -> None:
