@@ -27,7 +27,7 @@ COLDEST, HOTTEST, STEPS = 0.1, 3.0, 117
 TAUS = tuple(COLDEST + (HOTTEST - COLDEST) * step / (STEPS - 1) for step in range(STEPS))
 MOST_PIECES = 10
 LEFT, RIGHT = 60, WIDTH - 10
-MODEL_TOP, RULER_TOP, MAP_TOP, MAP_HEIGHT = 116, 140, 206, 216
+MODEL_TOP, RULER_TOP, RULER_HEIGHT, MAP_TOP, MAP_HEIGHT = 116, 140, 36, 206, 216
 
 
 def dart(*contexts: Context, u: float = 0.5, tau: float = 1.0) -> Panel:
@@ -126,35 +126,31 @@ def _next_flip(throw: Throw) -> float | None:
 def _picture(context: Context, throw: Throw, summary: str) -> Scene:
     scene = new_scene(context, MAP_TOP + MAP_HEIGHT + 34, summary)
     scene.add(*heading(context, WIDTH), *figures(_figures(throw), 36, (170, 190, 210, 170, 200)))
-    own = context.own[:MOST_PIECES].cumsum(dim=-1).tolist()
-    scene.add(*_ruler("\u03c4 = 1", own, MODEL_TOP, 12, ["grey"] * len(own)))
-    fills = ["green" if rank == throw.rank else "blue" for rank in range(len(throw.edges))]
     scene.add(
-        *_ruler(
-            f"\u03c4 = {two_decimals(throw.tau)}",
-            throw.edges,
-            RULER_TOP,
-            36,
-            fills,
-            "green" if throw.rank >= len(fills) else "grey",
-        )
+        *_rulers(context, throw), *_names(context, throw.edges), *_map(context, throw.tau), *_pin(throw)
     )
-    scene.add(*_names(context, throw.edges), *_map(context, throw.tau), *_pin(throw))
     return scene
 
 
 def _figures(throw: Throw) -> list[tuple[str, str]]:
     flip = _next_flip(throw)
+    piece = _("{start} to {end}").format(start=fixed(throw.start, 3), end=fixed(throw.end, 3))
     return [
-        (_("the dart lands at"), f"{throw.u:g}"),
+        (_("the dart lands at"), two_decimals(throw.u)),
         (_("and hits"), throw.label),
-        (
-            _("whose piece goes from"),
-            _("{start} to {end}").format(start=fixed(throw.start, 3), end=fixed(throw.end, 3)),
-        ),
+        (_("whose piece goes from"), piece),
         (_("its share"), percent(throw.end - throw.start)),
         (_("the next token from"), "\u2013" if flip is None else f"\u03c4 = {flip:.2f}"),
     ]
+
+
+def _rulers(context: Context, throw: Throw) -> Iterator[Mark]:
+    """The model's own ruler in grey, and the one at the temperature of the slider with the piece that is hit."""
+    own = context.own[:MOST_PIECES].cumsum(dim=-1).tolist()
+    yield from _ruler("\u03c4 = 1", own, ["grey"] * (len(own) + 1), MODEL_TOP, 12)
+    fills = ["blue"] * len(own) + ["grey"]
+    fills[min(throw.rank, len(own))] = "green"
+    yield from _ruler(f"\u03c4 = {two_decimals(throw.tau)}", throw.edges, fills, RULER_TOP, RULER_HEIGHT)
 
 
 def _x(place: float) -> float:
@@ -166,12 +162,11 @@ def _y(tau: float) -> float:
 
 
 def _ruler(
-    name: str, edges: Sequence[float], top: float, height: float, fills: Sequence[str], rest: str = "grey"
+    name: str, edges: Sequence[float], fills: Sequence[str], top: float, height: float
 ) -> Iterator[Mark]:
     """The pieces side by side with a gap at each border; what lies beyond the last edge is one piece."""
     yield Text(LEFT - 8, top + height / 2 + 4, name, 11, "muted", "end")
-    pieces = zip([0.0, *edges], [*edges, 1.0], [*fills, rest])
-    for start, end, fill in pieces:
+    for start, end, fill in zip([0.0, *edges], [*edges, 1.0], fills):
         left, right = _x(start) + 0.5, _x(min(end, 1)) - 0.5
         if right > left:
             yield Rect(left, top, right - left, height, fill)
@@ -199,17 +194,17 @@ def _map(context: Context, tau: float) -> Iterator[Mark]:
 
 
 def _pin(throw: Throw) -> Iterator[Mark]:
-    """The dart, and the temperatures at which it passes into the next piece."""
+    """The dart above and below its token, and the temperatures at which it passes into the next piece."""
     x = _x(throw.u)
-    yield Line(x, MODEL_TOP - 14, x, MAP_TOP + MAP_HEIGHT, "orange", 2)
+    yield Line(x, MODEL_TOP - 14, x, RULER_TOP, "orange", 2)
+    yield Line(x, RULER_TOP + RULER_HEIGHT, x, MAP_TOP + MAP_HEIGHT, "orange", 2)
     yield Text(x, MODEL_TOP - 8, "\u25bc", 14, "orange", "middle")
     for flip in throw.flips:
         yield Rect(x - 4, _y(flip) - 4, 8, 8, "orange")
-    side, anchor = (-9, "end") if throw.u > 0.9 else (9, "start")
-    yield from (
-        Text(x + side, _y(flip) + 15, f"{flip:.2f}", 12, "orange", anchor, bold=True)
-        for flip in _apart(throw)
-    )
+    left = x - 43 if throw.u > 0.9 else x + 7
+    for flip in _apart(throw):
+        yield Rect(left, _y(flip) + 4, 36, 13, "paper")
+        yield Text(left + 2, _y(flip) + 15, f"{flip:.2f}", 12, "orange", bold=True)
 
 
 def _apart(throw: Throw) -> list[float]:

@@ -104,7 +104,7 @@ class Panel:
     def _assemble(self) -> widgets.VBox:
         back = widgets.Button(description=_("Reset"), layout=widgets.Layout(width="84px", flex="0 0 auto"))
         back.on_click(lambda _button: self._place(self._initial))
-        row = widgets.Layout(flex_flow="row wrap", align_items="center", width="100%")
+        row = widgets.Layout(flex_flow="row wrap", align_items="center", width="100%", padding="0 0 0 8px")
         controls = widgets.HBox([*self.controls.values(), back], layout=row)
         helper = widgets.HTML(NAMES_AND_KEYS, layout=widgets.Layout(display="block", height="0", margin="0"))
         box = widgets.VBox([controls, self._picture, helper], layout=widgets.Layout(max_width=f"{WIDTH}px"))

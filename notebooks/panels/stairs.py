@@ -124,7 +124,9 @@ def draw_threshold(found: Nucleus, stairs: Staircase) -> Iterator[Mark]:
         if found.crossing * stairs.room > 110:
             yield Text(stairs.left(found.crossing) - 6, y - 7, words, 12, "green", "end", bold=True)
         else:
-            yield Text(stairs.edge(found.kept) + 6, min(y + 17, plot.bottom - 6), words, 12, "green", bold=True)
+            yield Text(
+                stairs.edge(found.kept) + 6, min(y + 17, plot.bottom - 6), words, 12, "green", bold=True
+            )
 
 
 def draw_spans(found: Nucleus, stairs: Staircase, y: float) -> Iterator[Mark]:

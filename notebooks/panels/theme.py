@@ -11,8 +11,15 @@ DATA = {
     "purple": "#CC79A7",
 }
 # "white" is for words on a data colour, in both themes.
-PRINTED = {"ink": "#212121", "muted": "#616161", "rule": "#DEDEDE", "white": "#FFFFFF", **DATA}
-CSS = {**PRINTED, "ink": "var(--ink)", "muted": "var(--muted)", "rule": "var(--rule)"}
+PRINTED = {
+    "ink": "#212121",
+    "paper": "#FFFFFF",
+    "muted": "#616161",
+    "rule": "#DEDEDE",
+    "white": "#FFFFFF",
+    **DATA,
+}
+CSS = {**PRINTED, **{role: f"var(--{role})" for role in ("ink", "paper", "muted", "rule")}}
 
 # JupyterLab and Notebook define the first variable, VS Code the second; elsewhere the last value holds.
 INK = "var(--jp-content-font-color1,var(--vscode-editor-foreground,#212121))"
