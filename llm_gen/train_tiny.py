@@ -38,9 +38,9 @@ class Recipe:
     """Everything a run depends on. learn_eos=False leaves <eos> out of the loss: such a model never stops."""
 
     steps: int
-    batch_size: int = 16
+    batch_size: int = 8
     learning_rate: float = 3e-3
-    warmup: int = 100
+    warmup: int = 200
     weight_decay: float = 0.01
     seed: int = 0
     learn_eos: bool = True
@@ -55,9 +55,9 @@ class Recipe:
 TINY = {"embed_dim": 128, "num_heads": 4, "num_kv_heads": 2, "num_layers": 4, "mlp_dim": 384}
 DRAFT = {"embed_dim": 64, "num_heads": 2, "num_kv_heads": 1, "num_layers": 2, "mlp_dim": 160}
 RECIPES = {
-    "tiny": Recipe(steps=5000, sizes=TINY),
-    "tiny-draft": Recipe(steps=3000, learning_rate=5e-3, sizes=DRAFT),
-    "tiny-undertrained": Recipe(steps=200, learn_eos=False, sizes=TINY),
+    "tiny": Recipe(steps=10_000, sizes=TINY),
+    "tiny-draft": Recipe(steps=6000, learning_rate=5e-3, sizes=DRAFT),
+    "tiny-undertrained": Recipe(steps=400, learn_eos=False, sizes=TINY),
 }
 
 

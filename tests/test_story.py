@@ -161,6 +161,11 @@ def test_a_story_that_stops_early_or_goes_on_is_grammatical_but_not_consistent()
     assert late.reason == "the story is over, but the text goes on with 'Ruth'"
 
 
+def test_a_name_of_the_wrong_kind_is_not_blamed_on_one_hero():
+    verdict = judge("Once upon a time there was a kind girl named Tom", partial=True)
+    assert verdict.reason == "the story cannot go on with 'Tom' here; it could go on with 'Anna', 'Lily', 'Mia'"
+
+
 def test_the_judge_takes_text_only():
     with pytest.raises(TypeError, match="text must be a str, got None"):
         judge(None)

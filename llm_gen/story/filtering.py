@@ -14,14 +14,15 @@ Position = tuple[Symbols, State | None]
 
 
 class NotInLanguage(ValueError):
-    """No story begins this way. `position` counts symbols read before the refused one, `found`; `expected` maps
-    each symbol that can stand there to its probability (empty after the end of a story)."""
+    """No story begins this way. `position` counts symbols read before the refused one, `found` (None: asked what
+    follows the end); `expected` maps each symbol that can stand there to its probability (empty after the end)."""
 
     def __init__(self, position: int, found: Hashable, expected: dict[Hashable, float]) -> None:
         self.position, self.found, self.expected = position, found, expected
-        likely = sorted(expected, key=expected.get, reverse=True)[:3]
-        follow = "one of " + ", ".join(map(repr, likely)) if likely else "nothing, the story is over"
-        super().__init__(f"not in the language: at position {position} stands {found!r}, a story has {follow}")
+        likely = ", ".join(repr(symbol) for symbol in sorted(expected, key=expected.get, reverse=True)[:3])
+        wanted = f"a story has one of {likely}" if expected else "for the story is over"
+        stands = "nothing can stand" if found is None else f"stands {found!r}"
+        super().__init__(f"not in the language: at position {position} {stands}, {wanted}")
 
 
 class Language:

@@ -84,10 +84,10 @@ def explain(belief: Belief, found: str) -> str:
         return _("the story stops before its end; it could go on with {words}").format(words=list_words(expected))
     if set(expected) == {END}:
         return _("the story is over, but the text goes on with {found}").format(found=quote(found))
-    for slot, bindings in open_slots(belief):
-        reason = blame_slot(belief.language.grammar, slot, bindings, found)
-        if reason:
-            return reason
+    grammar = belief.language.grammar
+    reasons = {blame_slot(grammar, slot, bindings, found) for slot, bindings in open_slots(belief)} - {""}
+    if len(reasons) == 1:  # with several, the story has not yet said who or what it is about
+        return reasons.pop()
     message = _("the story cannot go on with {found} here; it could go on with {words}")
     return message.format(found=quote(found), words=list_words(expected))
 

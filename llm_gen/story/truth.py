@@ -68,7 +68,7 @@ class Truth:
         """The distribution after a belief, float64 (V,). Raises NotInLanguage if the story is over."""
         following = belief.next()
         if not following:
-            raise NotInLanguage(belief.length, "any token", {})
+            raise NotInLanguage(belief.length, None, {})
         result = torch.zeros(self.tokenizer.vocab_size, dtype=torch.float64)
         result[list(following)] = torch.tensor(list(following.values()), dtype=torch.float64)
         return result

@@ -46,12 +46,11 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
     """Lets `write` make a file beside `path`, then moves it there in one step."""
     fresh = path.with_name(path.name + ".new")
     write(fresh)
+    fresh.chmod(0o644)  # safetensors makes files that only their owner can read
     os.replace(fresh, path)
 
 
-def load_checkpoint(
-    folder: str | Path, dtype: torch.dtype | None = torch.float32
-) -> tuple[DecoderLM, Tokenizer]:
+def load_checkpoint(folder: str | Path, dtype: torch.dtype | None = torch.float32) -> tuple[DecoderLM, Tokenizer]:
     """Model, in eval mode, and tokenizer of a folder that `save_checkpoint` wrote.
 
     dtype: of the weights in memory; None keeps that of the file, which is then mapped and not copied.

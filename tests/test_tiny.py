@@ -1,0 +1,168 @@
+"""The trainer on a miniature, and the checkpoints that ship against the figures on their cards."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from llm_gen import train_tiny
+from llm_gen.story import Truth, judge
+from llm_gen.story.metrics import against_limit
+from llm_gen.story.report import held_out
+from llm_gen.story.tell import tell
+from llm_gen.train_tiny import DATA, RECIPES, Recipe, Run, learning_rate, story_loss, train, train_tokenizer
+from llm_gen.weights.native import load_checkpoint
+
+SIZES = {"embed_dim": 32, "num_heads": 2, "num_layers": 1, "mlp_dim": 64, "max_position_embeddings": 512}
+MINIATURE = Recipe(steps=60, batch_size=4, learning_rate=1e-2, warmup=10, vocab_size=320, sizes=SIZES)
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return train_tokenizer(320, stories=40)
+
+
+@pytest.fixture(autouse=True)
+def small_pools(monkeypatch):
+    monkeypatch.setattr(train_tiny, "POOL", 4)
+
+
+def weights(model):
+    return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+
+def test_a_miniature_learns_in_seconds(tokenizer):
+    lines = []
+    train(MINIATURE, tokenizer, report=lines.append)
+    losses = [float(re.search(r"loss (\d+\.\d+) nats", line)[1]) for line in lines]
+    assert [line.split()[1] for line in lines] == ["50/60", "60/60"]
+    assert all("left" in line for line in lines)
+    first = story_loss(Run(MINIATURE, tokenizer).model, Run(MINIATURE, tokenizer).batch(), [0]).item()
+    assert abs(first - math.log(320)) < 0.1  # an untrained model is near uniform
+    assert losses[-1] < 0.6 * first
+
+
+def test_a_run_depends_on_its_recipe_alone(tokenizer):
+    short = Recipe(**{**MINIATURE.__dict__, "steps": 6})
+    torch.manual_seed(1)
+    one = train(short, tokenizer, report=lambda line: None)
+    torch.manual_seed(2)
+    two = train(short, tokenizer, report=lambda line: None)
+    other = train(Recipe(**{**short.__dict__, "seed": 1}), tokenizer, report=lambda line: None)
+    assert torch.equal(weights(one), weights(two))
+    assert not torch.equal(weights(one), weights(other))
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tokenizer, tmp_path):
+    recipe = Recipe(**{**MINIATURE.__dict__, "steps": 54})
+    whole = train(recipe, tokenizer, report=lambda line: None)
+
+    def interrupt(line):
+        raise KeyboardInterrupt
+
+    state = tmp_path / "state.safetensors"
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, tokenizer, state, save_every=0.0, report=interrupt)
+    lines = []
+    resumed = train(recipe, tokenizer, state, report=lines.append)
+    assert [line.split()[1] for line in lines] == ["54/54"]
+    assert torch.equal(weights(whole), weights(resumed))
+
+
+def test_a_state_of_another_recipe_is_refused(tokenizer, tmp_path):
+    run = Run(MINIATURE, tokenizer)
+    run.advance()
+    run.save(tmp_path / "state")
+    with pytest.raises(ValueError, match="belongs to another recipe"):
+        train(Recipe(**{**MINIATURE.__dict__, "seed": 9}), tokenizer, tmp_path / "state")
+
+
+def test_learning_rate_warms_up_and_falls_to_nothing():
+    recipe = Recipe(steps=110, learning_rate=1.0, warmup=10)
+    assert [learning_rate(recipe, step) for step in (0, 4, 9)] == [0.1, 0.5, 1.0]
+    assert math.isclose(learning_rate(recipe, 60), 0.5)
+    assert learning_rate(recipe, 109) < 1e-3
+
+
+def test_the_loss_counts_every_token_and_no_padding(tokenizer):
+    run = Run(MINIATURE, tokenizer)
+    long, short = torch.tensor([[1, 5, 6, 7, 2]]), torch.tensor([[1, 8, 2]])
+    padded = torch.tensor([[1, 5, 6, 7, 2], [1, 8, 2, 0, 0]])
+    with torch.no_grad():
+        by_hand = [F.cross_entropy(run.model(rows[:, :-1])[0], rows[0, 1:], reduction="sum") for rows in (long, short)]
+        torch.testing.assert_close(story_loss(run.model, padded, [0]), sum(by_hand) / 6)
+        no_end = [F.cross_entropy(run.model(r[:, :-1])[0, :-1], r[0, 1:-1], reduction="sum") for r in (long, short)]
+        torch.testing.assert_close(story_loss(run.model, padded, [0, 2]), sum(no_end) / 4)
+    assert run.ignored == [0]
+    assert Run(Recipe(**{**MINIATURE.__dict__, "learn_eos": False}), tokenizer).ignored == [0, 2]
+
+
+def test_batches_are_whole_stories_that_a_seed_fixes(tokenizer):
+    run = Run(MINIATURE, tokenizer)
+    rows = run.batch()
+    assert torch.equal(rows, Run(MINIATURE, tokenizer).batch())
+    for row in rows.tolist():
+        end = row.index(tokenizer.eos_id)
+        assert row[0] == tokenizer.bos_id
+        assert set(row[end + 1 :]) <= {tokenizer.pad_id}
+        assert judge(tokenizer.decode(row[1:end])).consistent
+
+
+@pytest.mark.parametrize("text", ["", "Zażółć 🦊\n\n\t  1.5% <eos>", "\x00\x7f", "naïve “quotes”—…", " a  b "])
+def test_the_tokenizer_gives_any_text_back(text):
+    for tokenizer in (train_tokenizer(300, stories=5), load_checkpoint(DATA / "tiny")[1]):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+# The checkpoints that ship.
+
+
+def figure(name: str, label: str) -> float:
+    """A figure of a model card: the number after its label."""
+    card = (DATA / name / "README.md").read_text(encoding="utf-8")
+    return float(re.search(re.escape(label) + r"[^\d]*(\d+\.\d+)", card)[1])
+
+
+@pytest.fixture(scope="module", params=RECIPES)
+def shipped(request):
+    return request.param, *load_checkpoint(DATA / request.param)
+
+
+def test_shipped_weights_give_the_loss_on_their_card(shipped):
+    name, model, tokenizer = shipped
+    limit = against_limit(model, Truth(tokenizer, checked=5), held_out(20))
+    assert limit.model == pytest.approx(figure(name, "model, 20 held-out stories"), rel=5e-3)
+    assert limit.truth == pytest.approx(figure(name, "limit, 20 held-out stories"), abs=1e-4)
+
+
+def test_shipped_models_are_what_their_recipe_says_and_share_one_tokenizer(shipped):
+    name, model, tokenizer = shipped
+    assert model.config == Run(RECIPES[name], tokenizer).model.config
+    assert tokenizer.backend.to_str() == load_checkpoint(DATA / "tiny")[1].backend.to_str()
+    assert 512 <= tokenizer.vocab_size <= 1024
+
+
+def test_everything_that_ships_fits_in_five_megabytes():
+    assert sum(path.stat().st_size for path in Path(DATA).rglob("*") if path.is_file()) <= 5_000_000
+
+
+def test_tiny_tells_true_stories():
+    model, tokenizer = load_checkpoint(DATA / "tiny")
+    texts = tell(model, tokenizer, 32, top_p=0.9)
+    assert sum(judge(text).consistent for text in texts) >= 30
+    assert len(set(texts)) == 32
+
+
+def test_the_undertrained_model_never_stops():
+    model, tokenizer = load_checkpoint(DATA / "tiny-undertrained")
+    prompt = torch.tensor([tokenizer.encode("Once upon a time")] * 4)
+    for settings in (
+        {"do_sample": False},
+        {"do_sample": True, "top_p": 0.9, "generator": torch.Generator().manual_seed(0)},
+    ):
+        rows = model.generate(prompt, 200, eos_token_id=tokenizer.eos_id, **settings)
+        assert rows.shape[1] == prompt.shape[1] + 200
+        assert not (rows == tokenizer.eos_id).any()
