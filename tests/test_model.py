@@ -143,7 +143,7 @@ def test_forward_refuses_the_cache_of_another_model():
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.bfloat16, 0.3), (torch.float16, 0.04)])
 def test_narrow_weights_stay_near_float32(family, dtype, tolerance):
-    """Absolute, on logits up to 8: five steps of the dtype's grid there. All experts vote, since rounding may swap two."""
+    """Absolute, on logits up to 8: some steps of the dtype's grid. All experts vote: rounding may swap two."""
     more = {"top_k_experts": 4} if family == "Mixtral" else {}
     wide, narrow = (fresh_tiny(family, **more).to(dtype).requires_grad_(False) for _ in range(2))
     ids, mask = pad_left(ROWS)
