@@ -1,4 +1,17 @@
-"""Pictures that answer at once: what a chapter shows, kept out of its cells."""
+"""Pictures that answer at once: what a chapter shows, kept out of its cells.
+
+    from notebooks import panels
+
+    panels.start_chapter()
+    story = panels.stored_contexts()["story"]
+    panel = panels.reshape(story, tau=0.8)
+    panel                                   # as the last line of a cell: the panel itself
+    print(panel.set(tau=2.0, p=0.9))        # in the next cell: its sliders moved from code, and what it says
+
+The panels: `reshape` (what the settings do to one distribution), `nucleus` (why the crossing token stays),
+`temperature_map` (every temperature at once), `filter_order` (two filters, both ways round), `dart` (a draw as a
+point on a ruler). Each takes contexts, made by hand with `Context` or out of `stored_contexts`.
+"""
 
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts

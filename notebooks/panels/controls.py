@@ -126,15 +126,10 @@ def temperature_slider(value: float | str = 1.0, *, greedy: bool = True) -> Stop
     return Stops("tau", _("temperature τ"), stops, value, write=two_decimals, word=word, width=350)
 
 
-def top_k_slider(vocab_size: int, value: int = 0, name: str = "k") -> Stops:
+def top_k_slider(vocab_size: int, value: int = 0) -> Stops:
     stops = [*range(21), 25, 30, 40, 50, 75, *(step * 10**n for n in range(2, 8) for step in (1, 2, 5))]
     stops = [k for k in stops if k < vocab_size] + [vocab_size]
-    return Stops(name, _("top-k"), stops, value, write=_write_top_k, whole=True)
-
-
-def share_slider(name: str, description: str, value: float = 1.0, least: float = 0.01) -> Stops:
-    stops = [i / 100 for i in range(round(least * 100), 101)]
-    return Stops(name, description, stops, value, write=two_decimals)
+    return Stops("k", _("top-k"), stops, value, write=_write_top_k, whole=True)
 
 
 def dart_slider(value: float) -> Stops:
@@ -142,8 +137,9 @@ def dart_slider(value: float) -> Stops:
     return Stops("u", _("dart u"), stops, value, write=two_decimals)
 
 
-def top_p_slider(value: float = 1.0, name: str = "p") -> Stops:
-    return share_slider(name, _("top-p"), value)
+def top_p_slider(value: float = 1.0) -> Stops:
+    stops = [i / 100 for i in range(1, 101)]
+    return Stops("p", _("top-p"), stops, value, write=two_decimals)
 
 
 def height_picker(value: str = "linear") -> Choice:
@@ -156,7 +152,7 @@ def context_picker(contexts: dict[str, Context]) -> Choice:
 
 
 def pick_contexts(contexts: Sequence[Context]) -> dict[str, Context]:
-    """The contexts by name; without any, a sure, a medium and an unsure one of the stored."""
+    """The contexts by name; without any, a medium, a sure and an unsure one of the stored."""
     if not contexts:
         stored = stored_contexts()
         contexts = [stored[name] for name in DEFAULT_CONTEXTS]

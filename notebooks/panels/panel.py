@@ -15,10 +15,8 @@ from llm_gen.text import _
 from notebooks.panels.frontend import ALERT_STYLE, NAMES_AND_KEYS
 from notebooks.panels.png import png
 from notebooks.panels.replacing import replace_previous
-from notebooks.panels.scene import Scene
+from notebooks.panels.scene import MARGIN, Scene
 from notebooks.panels.svg import svg
-
-WIDTH = 960
 
 
 class Panel:
@@ -107,16 +105,16 @@ class Panel:
         row = widgets.Layout(flex_flow="row wrap", align_items="center", width="100%", padding="0 0 0 8px")
         controls = widgets.HBox([*self.controls.values(), back], layout=row)
         helper = widgets.HTML(NAMES_AND_KEYS, layout=widgets.Layout(display="block", height="0", margin="0"))
-        box = widgets.VBox([controls, self._picture, helper], layout=widgets.Layout(max_width=f"{WIDTH}px"))
+        box = widgets.VBox([controls, self._picture, helper], layout=widgets.Layout(max_width="960px"))
         box.add_class("llm-panel")
         return box
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> tuple[dict, dict]:
         """The widget, a picture for readers without a kernel, and a line of text that nbval compares."""
-        bundle = self._box._repr_mimebundle_()
-        bundle["image/png"] = png(self._still())
+        bundle, still = self._box._repr_mimebundle_(), self._still()
+        bundle["image/png"] = png(still)
         bundle["text/plain"] = _("[interactive panel] {summary}").format(summary=self.summary)
-        return bundle, {"image/png": {"width": WIDTH}}
+        return bundle, {"image/png": {"width": round(still.width + 2 * MARGIN)}}
 
 
 def _with_parts(widget: widgets.Widget) -> Iterator[widgets.Widget]:
