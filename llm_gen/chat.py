@@ -89,7 +89,7 @@ class Raw:
     def begin(self, system: str | None) -> list[int]:
         if system is not None:
             raise ValueError(_("a system text needs a checkpoint with a chat template, and this one has none"))
-        return [] if self.tokenizer.bos_id is None else [self.tokenizer.bos_id]
+        return self.tokenizer.encode("")
 
     def ask(self, text: str) -> list[int]:
         return _plain(self.tokenizer, text)

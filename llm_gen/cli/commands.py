@@ -112,8 +112,6 @@ def continue_text(
 ) -> Iterator[str]:
     """Pieces of text after a prompt without roles; ValueError if the prompt fills the context."""
     ids = tokenizer.encode(prompt)
-    if tokenizer.bos_id is not None and ids[:1] != [tokenizer.bos_id]:
-        ids = [tokenizer.bos_id, *ids]
     room = model.max_seq_len - len(ids)
     if room < 1:
         raise ValueError(
