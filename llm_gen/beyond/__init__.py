@@ -8,6 +8,8 @@ Processors come before the temperature, warpers after top-p; both are functions 
 """
 
 from llm_gen.beyond.beam import BeamResult, beam_search
+from llm_gen.beyond.detect import Finding, Loop, Trace, diagnose, find_loop, record_trace
+from llm_gen.beyond.order import describe_order
 from llm_gen.beyond.penalties import (
     ban_tokens,
     bias_logits,
@@ -23,14 +25,20 @@ from llm_gen.beyond.warpers import Mirostat, epsilon_cut, eta_cut, min_p, top_n_
 
 __all__ = [
     "BeamResult",
+    "Finding",
+    "Loop",
     "Mirostat",
     "SpeculativeResult",
+    "Trace",
     "accept",
     "ban_tokens",
     "beam_search",
     "bias_logits",
+    "describe_order",
+    "diagnose",
     "epsilon_cut",
     "eta_cut",
+    "find_loop",
     "force_tokens",
     "frequency_penalty",
     "min_p",
@@ -38,6 +46,7 @@ __all__ = [
     "no_repeat_ngram",
     "presence_penalty",
     "prompt_lookup",
+    "record_trace",
     "repetition_penalty",
     "residual",
     "speculative_generate",
