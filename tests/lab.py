@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Locator, Page, TimeoutError, sync_playw
 
 ROOT = Path(__file__).resolve().parent.parent
 FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
---disable-component-update --disable-sync"""
+--disable-component-update --disable-sync --disable-renderer-backgrounding"""
 PATIENCE = 150  # Seconds; a loaded machine is slow, and no test depends on how slow.
 PICTURE = "panel => panel.querySelector('svg[role=img]')?.outerHTML"
 IDLE = "window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session?.kernel?.status === 'idle'"

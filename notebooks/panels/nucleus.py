@@ -110,7 +110,7 @@ def _figures(found: Nucleus) -> list[tuple[str, str]]:
         (_("tokens kept"), _("{kept:,} of {size:,}").format(kept=found.kept, size=size)),
         (_("their mass"), percent(found.mass(found.kept))),
         (_("the last that stays"), found.context.label_at(last)),
-        (_("mass before and with it"), f"{percent(before)}, {percent(after)}"),
+        (_("mass before and with it"), f"{percent(before, 2)}, {percent(after, 2)}"),
         (_("cumsum \u2264 p would keep"), f"{found.wrong:,}, {percent(found.mass(found.wrong))}"),
     ]
 
