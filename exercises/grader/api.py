@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import os
@@ -14,7 +13,7 @@ from exercises.grader.answers import Answer, Given, from_file
 from exercises.grader.card import OPEN, Card, Row
 from exercises.grader.catalog import FOLDER, Exercise, all_exercises, find
 from exercises.grader.judge import judge
-from exercises.grader.mutate import reference_functions
+from exercises.grader.stubs import reference_source
 from exercises.grader.verdict import Verdict
 from exercises.grader.wording import show, verdict_card
 from llm_gen.text import _
@@ -42,22 +41,21 @@ def check_and_show(exercise: Exercise, answer: Answer) -> Verdict:
 
 
 def hint(name: str, step: int | None = None) -> None:
-    """Show the next hint, or hint number `step` (from 1). Only the last one may hold code."""
+    """Show the next hint, or hint number `step` (from 1; ValueError outside). Only the last one may hold code."""
     exercise = find(name)
-    count = len(exercise.task.hints)
-    if step is None:
-        step = min(_hints_given.get(exercise.name, 0) + 1, count)
-    if not 1 <= step <= count:
-        raise ValueError(_("step must lie in 1..{n}, got {step}").format(n=count, step=step))
-    _hints_given[exercise.name] = step
-    memory.record_hint(exercise.name, step)
-    hint_card(exercise, step).show()
+    given = _hints_given.get(exercise.name, 0)
+    _hints_given[exercise.name] = show_hint(exercise, step or min(given + 1, len(exercise.task.hints)))
 
 
-def hint_card(exercise: Exercise, step: int) -> Card:
+def show_hint(exercise: Exercise, step: int) -> int:
+    """Show one hint and remember that it was given."""
     hints = exercise.task.hints
+    if not 1 <= step <= len(hints):
+        raise ValueError(_("step must lie in 1..{n}, got {step}").format(n=len(hints), step=step))
     title = _("{name}: hint {step} of {n}").format(name=exercise.short, step=step, n=len(hints))
-    return Card(title, [Row(_("Hint"), hints[step - 1])], OPEN)
+    Card(title, [Row(_("Hint"), hints[step - 1])], OPEN).show()
+    memory.record_hint(exercise.name, step)
+    return step
 
 
 def solution(name: str) -> None:
@@ -73,7 +71,8 @@ def solution_card(exercise: Exercise) -> Card:
         text = _("Try first: the solution is shown after one attempt.")
         return Card(_("{name}: not attempted").format(name=exercise.short), [Row(_("Solution"), text)])
     reasons = re.sub(r"(?<!\n)\n(?!\n)", " ", inspect.getdoc(exercise.page) or "")  # lines of one paragraph joined
-    rows = [Row(_("Why"), reasons), Row(_("Answer"), reference_source(exercise), code=True)]
+    answer = reference_source(exercise) if exercise.is_code else show(exercise.checks[0].value)
+    rows = [Row(_("Why"), reasons), Row(_("Answer"), answer, code=True)]
     return Card(_("{name}: solution").format(name=exercise.short), rows, longest=200)
 
 
@@ -84,14 +83,6 @@ def solution_policy() -> str:
     if policy not in (AFTER_ATTEMPT, ON_REQUEST, NEVER):
         raise ValueError(f"solutions must be {AFTER_ATTEMPT!r}, {ON_REQUEST!r} or {NEVER!r}, got {policy!r}")
     return policy
-
-
-def reference_source(exercise: Exercise) -> str:
-    """The reference with the helpers of its page that it uses; for a value, the value."""
-    if not exercise.is_code:
-        return show(exercise.checks[0].value)
-    source = inspect.getsource(exercise.page)
-    return "\n\n".join(ast.get_source_segment(source, node) or "" for node in reference_functions(exercise))
 
 
 def progress() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from exercises.grader import progress as memory
 from exercises.grader.answers import Written, from_file
-from exercises.grader.api import hint_card, solution_card
+from exercises.grader.api import show_hint, solution_card
 from exercises.grader.card import print_text
 from exercises.grader.catalog import NAME, Exercise, all_exercises, find
 from exercises.grader.judge import judge
@@ -88,13 +88,8 @@ def exit_code(verdicts: Iterable[Verdict]) -> int:
 def hint(options: Namespace) -> int:
     """The next hint, as the progress file remembers it, or the one asked for."""
     exercise = find(options.name)
-    count = len(exercise.task.hints)
     given = memory.read().get(exercise.name, {}).get("hints", 0)
-    step = options.step or min(given + 1, count)
-    if not 1 <= step <= count:
-        raise ValueError(_("step must lie in 1..{n}, got {step}").format(n=count, step=step))
-    memory.record_hint(exercise.name, step)
-    print_text(hint_card(exercise, step).text)
+    show_hint(exercise, options.step or min(given + 1, len(exercise.task.hints)))
     return ALL_PASSED
 
 

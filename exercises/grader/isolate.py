@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import ctypes
 import os
 import sys
@@ -67,7 +68,8 @@ def open_worker(load: Load, call: Callable | None = None, limits: Limits = STUDE
     if isolation_level() == "process":
         from exercises.grader.fork import ForkWorker
 
-        return ForkWorker(load, call, limits)
+        with contextlib.suppress(OSError):  # no room for another process
+            return ForkWorker(load, call, limits)
     return ThreadWorker(load, call, limits)
 
 

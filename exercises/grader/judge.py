@@ -10,7 +10,7 @@ from torch import Tensor
 from exercises.grader import codec, diagnose
 from exercises.grader.answers import Answer, Written
 from exercises.grader.catalog import Exercise
-from exercises.grader.isolate import STUDENT, Limits, Worker, isolation_level, open_worker
+from exercises.grader.isolate import STUDENT, Limits, Worker, open_worker
 from exercises.grader.state import clean_state
 from exercises.grader.verdict import NOT_ATTEMPTED, PASSED, WRONG, Failure, Verdict
 from llm_gen.text import _
@@ -27,7 +27,7 @@ def judge(exercise: Exercise, answer: Answer, limits: Limits = STUDENT) -> Verdi
     notes = [
         _("{name} is not the original function here; the check used the original.").format(name=n) for n in replaced
     ]
-    return replace(verdict, notes=(*verdict.notes, *notes[:2]), isolation=isolation_level())
+    return replace(verdict, notes=(*verdict.notes, *notes[:2]))
 
 
 def _judge_code(exercise: Exercise, answer: Answer, limits: Limits) -> Verdict:
@@ -39,7 +39,7 @@ def _judge_code(exercise: Exercise, answer: Answer, limits: Limits) -> Verdict:
             part = _run(exercise, check, worker)
         finally:
             worker.close()
-        total = replace(part, right=total.right + part.right, total=total.total + part.total)
+        total = replace(part, isolation=worker.level, right=total.right + part.right, total=total.total + part.total)
         if not part.passed:
             break
     return total
@@ -153,7 +153,7 @@ def _judge_value(exercise: Exercise, answer: Answer, limits: Limits) -> Verdict:
     except ValueError as error:
         return Verdict(exercise.name, WRONG, problem=f"{str(error)[:1].upper()}{str(error)[1:]}.")
     right = sum(entry.right for entry in entries)
-    verdict = Verdict(exercise.name, PASSED, right=right, total=len(entries), entries=entries)
+    verdict = Verdict(exercise.name, PASSED, right, len(entries), entries=entries)
     if not any(entry.filled for entry in entries):
         return replace(verdict, status=NOT_ATTEMPTED)
     if right == len(entries):

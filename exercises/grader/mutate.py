@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import copy
-import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from exercises.grader.catalog import Exercise
+from exercises.grader.stubs import reference_functions
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt,), ast.Gt: (ast.GtE, ast.Lt), ast.GtE: (ast.Gt,),
@@ -76,17 +76,6 @@ def _code_mutants(exercise: Exercise) -> Iterator[Mutant]:
             seen[name] += 1
             name += f" #{seen[name]}" if seen[name] > 1 else ""
             yield Mutant(name, _build(exercise, [*functions[:number], changed, *functions[number + 1 :]]))
-
-
-def reference_functions(exercise: Exercise) -> list[ast.stmt]:
-    """The reference and the functions of its page that it uses, directly or not, in the page's order."""
-    tree = ast.parse(inspect.getsource(exercise.page))
-    known = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    needed = [exercise.answer_name]
-    for name in needed:
-        used = {node.id for node in ast.walk(known[name]) if isinstance(node, ast.Name)}
-        needed += [other for other in known if other in used and other not in needed]
-    return [node for name, node in known.items() if name in needed]
 
 
 def _build(exercise: Exercise, functions: list[ast.stmt]) -> Callable:

@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
@@ -27,7 +28,7 @@ def watch(answer: Callable, args: tuple, call: Callable | None = None) -> Outcom
     sys.stdout = sys.stderr = printed
     builtins.input = _no_input
     try:
-        outcome = observe(answer, args, call, catch=BaseException, explain=_explain)
+        outcome = observe(answer, args, call, catch=BaseException, explain=partial(_explain, _file_of(answer)))
     finally:
         sys.stdout, sys.stderr, builtins.input = kept
     disturbed = tuple(state.changes())
@@ -67,18 +68,21 @@ def _no_input(prompt: object = "") -> str:
     raise EOFError(_("a function under check cannot ask for input"))
 
 
-def _explain(error: BaseException) -> Outcome:
+def _file_of(answer: Callable) -> str:
+    return getattr(getattr(answer, "__code__", None), "co_filename", "")
+
+
+def _explain(home: str, error: BaseException) -> Outcome:
     outcome = failure(error)
     if isinstance(error, MemoryError) or "DefaultCPUAllocator" in outcome.message:
         return replace(outcome, kind="memory", message=_("it asks for more memory than a check may use"))
-    return replace(outcome, line=_own_line(error))
+    return replace(outcome, line=_own_line(home, error))
 
 
-def _own_line(error: BaseException) -> str:
-    """The last line of the answer itself (not of torch, not of the grader) that was running."""
+def _own_line(home: str, error: BaseException) -> str:
+    """The last line that was running in the answer's own file or another cell, not in torch or the grader."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        inside = frame.filename.startswith("<") or "ipykernel" in frame.filename or "exercises" in frame.filename
-        if inside and "grader" not in frame.filename:
+        if frame.filename == home or frame.filename.startswith("<") or "ipykernel" in frame.filename:
             return (frame.line or linecache.getline(frame.filename, frame.lineno or 0)).strip()[:80]
     return ""
 

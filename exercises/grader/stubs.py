@@ -1,4 +1,4 @@
-"""The stub of a task, made from its solution page: what `reset` writes and what a chapter's cell must hold."""
+"""Source text of pages: the stub that a task and a chapter hold, a solved page, the reference to show."""
 
 from __future__ import annotations
 
@@ -74,3 +74,20 @@ def _head(source: str, exercise: Exercise) -> str:
 
 def _name(node: ast.Assign) -> str:
     return node.targets[0].id if isinstance(node.targets[0], ast.Name) else ""
+
+
+def reference_source(exercise: Exercise) -> str:
+    """The reference with the helpers of its page that it uses, as a student may see it."""
+    source = inspect.getsource(exercise.page)
+    return "\n\n".join(ast.get_source_segment(source, node) or "" for node in reference_functions(exercise))
+
+
+def reference_functions(exercise: Exercise) -> list[ast.stmt]:
+    """The reference and the functions of its page that it uses, directly or not, in the page's order."""
+    tree = ast.parse(inspect.getsource(exercise.page))
+    known = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    needed = [exercise.answer_name]
+    for name in needed:
+        used = {node.id for node in ast.walk(known[name]) if isinstance(node, ast.Name)}
+        needed += [other for other in known if other in used and other not in needed]
+    return [node for name, node in known.items() if name in needed]
