@@ -15,23 +15,27 @@ point on a ruler). Each takes contexts, made by hand with `Context` or out of `s
 
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts
+from notebooks.panels.course_map import course_map
 from notebooks.panels.dart import dart
 from notebooks.panels.filter_order import filter_order
 from notebooks.panels.next_token import reshape
 from notebooks.panels.nucleus import nucleus
 from notebooks.panels.panel import Panel
+from notebooks.panels.start import self_test
 from notebooks.panels.temperature_map import temperature_map
 from notebooks.panels.words import fixed, percent
 
 __all__ = [
     "Context",
     "Panel",
+    "course_map",
     "dart",
     "filter_order",
     "fixed",
     "nucleus",
     "percent",
     "reshape",
+    "self_test",
     "start_chapter",
     "stored_contexts",
     "table",

@@ -62,8 +62,8 @@ def check_model() -> str:
     """Load the small model that comes with the course and let it write one token."""
     try:
         model = load_model("tiny")
-    except CheckpointError as error:
-        return str(error)
+    except CheckpointError:
+        return _("missing or broken: fetch the course anew")
     written = generate(model, torch.tensor([[0]]), 1, do_sample=False)
     return "" if written.shape == (1, 2) else _("the model did not write a token")
 
