@@ -219,8 +219,9 @@ def has_nvidia_gpu() -> bool:
 
 def pip(*arguments: str) -> tuple[bool, str]:
     """Run `pip install` here and show how it goes; returns whether it worked, and all that pip said."""
-    quiet = ["--no-input", "--disable-pip-version-check", "--progress-bar=off"]
-    command = [sys.executable, "-m", "pip", "install", *quiet, *arguments]
+    # Compiling every file of every package would take most of the time; Python compiles what is imported.
+    options = ["--no-compile", "--no-input", "--disable-pip-version-check", "--progress-bar=off"]
+    command = [sys.executable, "-m", "pip", "install", *options, *arguments]
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen(command, cwd=ROOT, encoding="utf-8", errors="replace", **streams)
     lines = ["Collecting " + " ".join(arguments)]
