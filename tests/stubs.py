@@ -128,6 +128,12 @@ def pad_left(rows, pad: int = 7) -> tuple[Tensor, Tensor]:
     return ids, mask
 
 
+def random_rows(lengths, seed: int) -> list[list[int]]:
+    """Rows of ids of these lengths. Drawn from a seed, so that hypothesis varies shapes and not single ids."""
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randint(0, SIZES["vocab_size"], (length,), generator=generator).tolist() for length in lengths]
+
+
 def feed_in_chunks(model, ids: Tensor, chunks, mask: Tensor | None = None, kv=None) -> Tensor:
     """Logits of all columns, read through a cache a chunk at a time; what is left over is the last chunk."""
     kv = model.make_cache(len(ids)) if kv is None else kv
