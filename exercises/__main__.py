@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     watching.add_argument("names", nargs="*", metavar=_("name"))
     watching.set_defaults(run=commands.watch, looks=None)
     tabling = add("table", help=_("how many wrong answers and mutants are refused"))
+    tabling.add_argument("names", nargs="*", metavar=_("name"))
     tabling.add_argument("--write", action="store_true")
     tabling.set_defaults(run=commands.table)
     return parser

@@ -24,7 +24,7 @@ def keep_top_p(probs: Tensor, top_p: float) -> Tensor:
 check_everywhere = Check(
     keep_top_p,
     probs=Probs("B", "V"),
-    top_p=OneOf(0.5, 0.9, 0.75, 0.3, 1.0, 0.875, 1e-6),
+    top_p=OneOf(0.75, 0.5, 0.9, 0.3, 1.0, 0.875, 1e-6),
     examples=[
         (torch.tensor([[0.5, 0.3, 0.15, 0.05]]), 0.7),
         (torch.tensor([[0.05, 0.15, 0.5, 0.3]]), 0.9),

@@ -6,8 +6,9 @@ as the reference, each with the reason.
 
 from __future__ import annotations
 
+import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
@@ -108,10 +109,17 @@ reference does and stands on its solution page with the reason.
 """
 
 
-def table(audits: list[Audit]) -> str:
-    """The table as Markdown, with a line of sums."""
-    sums = [sum(column) for column in zip(*(seen.numbers for seen in audits))]
-    return HEAD + "\n".join([*map(row_of, audits), _row("**all**", *sums), ""])
+def table(rows: Iterable[str]) -> str:
+    """The table as Markdown from its rows, in order, with a line of sums."""
+    ordered = sorted(rows)
+    numbers = [map(int, re.findall(r"\d+", row.split("|", 2)[2])) for row in ordered]
+    return HEAD + "\n".join([*ordered, _row("**all**", *map(sum, zip(*numbers))), ""])
+
+
+def rows_of(text: str) -> dict[str, str]:
+    """The rows of a table by exercise, without the sums."""
+    lines = [line for line in text.splitlines() if re.match(r"\| e\d\d_", line)]
+    return {line.split("|")[1].strip(): line for line in lines}
 
 
 def row_of(seen: Audit) -> str:

@@ -134,13 +134,17 @@ def watch(options: Namespace) -> int:
 
 
 def table(options: Namespace) -> int:
-    """The table of wrong answers and mutants; with --write, into exercises/answers.md."""
-    from exercises.grader.audit import TABLE, audit
-    from exercises.grader.audit import table as as_markdown
+    """The table of wrong answers and mutants. With names: their rows made anew, the others as the file has them."""
+    from exercises.grader import audit
 
-    text = as_markdown([audit(exercise) for exercise in all_exercises()])
+    exercises = all_exercises()
+    path = exercises[0].folder / audit.TABLE
+    kept = audit.rows_of(path.read_text(encoding="utf-8")) if options.names and path.exists() else {}
+    chosen = [find(name) for name in options.names] or exercises
+    rows = kept | {exercise.name: audit.row_of(audit.audit(exercise)) for exercise in chosen}
+    text = audit.table(rows[exercise.name] for exercise in exercises if exercise.name in rows)
     if options.write:
-        (all_exercises()[0].folder / TABLE).write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     else:
         print_text(text)
     return ALL_PASSED

@@ -69,8 +69,8 @@ CANONICAL = {
 }
 OWNERS = {"torch": torch, "torch.nn.functional": torch.nn.functional, "torch.Tensor": torch.Tensor, "math": math}
 OWNERS["builtins"] = builtins
-# A shell or a debugger replaces these, and that is no fault of an answer.
-SHELL_NAMES = {"_", "input", "print", "open", "exit", "quit", "breakpoint", "__import__", "__build_class__", "__doc__"}
+# A shell or a debugger replaces these, and torch.Storage follows the default dtype: no fault of an answer.
+EXEMPT = {"_", "input", "print", "open", "exit", "quit", "breakpoint", "__import__", "__build_class__", "Storage"}
 # What the functions were when the grader was imported, before a student's first line.
 SNAPSHOTS = {owner: dict(vars(place)) for owner, place in OWNERS.items()}
 MISSING = object()
@@ -140,7 +140,7 @@ def _replaced_in(owner: str) -> list[str]:
         return []
     changed = [name for name, value in first.items() if now.get(name, MISSING) is not value]
     hiding = [name for name in now if name not in first and isinstance(place, type) and hasattr(place.__base__, name)]
-    return [name for name in changed + hiding if name not in SHELL_NAMES]
+    return [name for name in changed + hiding if name not in EXEMPT]
 
 
 def _standard_settings() -> None:

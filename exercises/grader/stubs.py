@@ -18,11 +18,13 @@ SETTINGS = ("objective", "difficulty", "minutes", "hints", "options")
 def stub(exercise: Exercise) -> str:
     """The signature and docstring of the reference without its body, or the value with `...` for each entry."""
     source = inspect.getsource(exercise.page)
-    function = next(node for node in ast.parse(source).body if getattr(node, "name", "") == exercise.answer_name)
+    body = ast.parse(source).body
+    function = next(node for node in body if getattr(node, "name", "") == exercise.answer_name)
     if exercise.is_code:
         lines = source.splitlines()[function.lineno - 1 : function.body[0].end_lineno]
         return "\n".join([*lines, "    raise NotImplementedError"])
-    hint = ast.get_source_segment(source, function.returns)
+    aliases = {_name(node): node.value for node in body if isinstance(node, ast.Assign)}
+    hint = ast.unparse(aliases.get(ast.unparse(function.returns), function.returns))
     check = exercise.checks[0]
     blank = "..." if isinstance(check, Choice) and isinstance(check.value, list) else _blank(check.value)
     return f"{exercise.answer_name}: {hint} = {blank}"

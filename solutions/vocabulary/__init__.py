@@ -12,20 +12,10 @@ reports.
 from solutions.vocabulary.cases import Case
 from solutions.vocabulary.checks import Check, Counterexample, fails
 from solutions.vocabulary.compare import Difference, difference
-from solutions.vocabulary.kinds import (
-    Ids,
-    Kind,
-    ListOf,
-    Logits,
-    Mask,
-    OneOf,
-    Probs,
-    Reals,
-    Uniforms,
-    Whole,
-)
+from solutions.vocabulary.kinds import Kind, ListOf, OneOf, Whole
 from solutions.vocabulary.outcome import Outcome, failure, identical, observe
 from solutions.vocabulary.shrink import shrink
+from solutions.vocabulary.tensors import Ids, Logits, Mask, Probs, Reals, Uniforms
 from solutions.vocabulary.values import Choice, Entry, Numbers, Order, Prediction, ValueCheck
 
 __all__ = [
