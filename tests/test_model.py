@@ -154,17 +154,19 @@ def test_narrow_weights_stay_near_float32(family, dtype, tolerance):
     assert narrow.generate(ids, 8, False, attention_mask=mask).shape == (3, 16)
 
 
+@pytest.mark.parametrize("used_before", [True, False])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_rotary_tables_stay_float32_and_outside_the_checkpoint(dtype):
+def test_rotary_tables_stay_float32_and_outside_the_checkpoint(dtype, used_before):
+    """In bfloat16 position 257 would be read as 256, whether a model is converted before or after its first use."""
     model = fresh_tiny("LLaMA")
-    before = set(model.state_dict())
-    # In bfloat16 position 255 would be read as 256; a model may be converted before or after its first use.
-    model(IDS)
+    names = set(model.state_dict())
+    if used_before:
+        model(IDS)
     model = model.to(dtype)
     model(IDS)
-    assert all(table.dtype == torch.float32 for table in model._rotary)
+    assert model._rotary[0].dtype == model._rotary[1].dtype == torch.float32
     assert model._rotary[0].equal(rotary_tables(model.config)[0])
-    assert set(model.state_dict()) == before
+    assert set(model.state_dict()) == names
 
 
 def test_tied_heads_and_scaled_embeddings():
