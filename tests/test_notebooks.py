@@ -15,7 +15,8 @@ import pytest
 from exercises.grader.catalog import all_exercises, find
 
 ROOT = Path(__file__).resolve().parent.parent
-CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+# 00 shows how to use the course; it is no chapter of the subject.
+CHAPTERS = [path for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")) if path.stem[:2] != "00"]
 WORKED = json.loads((ROOT / "tests" / "worked_tables.json").read_text(encoding="utf-8"))
 CLOSING = ["Typical mistakes", "Exercises", "Summary", "References", "Next"]
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\d)")
