@@ -130,6 +130,23 @@ def test_cell_and_file_get_the_same_card(exercise):
     assert in_cell.status == WRONG
 
 
+ENDLESS: list = []
+ENDLESS.append(ENDLESS)
+STRANGE = [
+    object(), TOP_P.reference, (n for n in range(3)), ENDLESS, 10**5000, float("nan"), float("inf"), 1j, b"b",
+    "a" * 10**6, torch.ones(10**6), torch.tensor(float("nan")), torch.ones(2, device="meta"), True, int,
+    [], {}, [[]], [[["a"]]], {"a"}, {1: 2}, {("rule A", 1): "a"}, {"rule A": "a"},
+    {"rule A": [["a"]], "rule B": [], "rule C": {}, "rule D": {"a"}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["which_p_is_greedy", "tau_nucleus", "wrong_rule", "nuclei", "five_steps"])
+def test_no_value_is_too_strange_to_be_refused(name):
+    for value in STRANGE:
+        assert len(text_of(name, value).splitlines()) <= 25
+        assert judge(find(name), Given(value)).status == WRONG
+
+
 def test_an_unfilled_table_is_not_attempted_and_a_half_filled_one_is_judged():
     exercise = find("tie_limits")
     blank = {"temperature 1": [..., ..., ...], "to 0": ..., "to infinity": None}

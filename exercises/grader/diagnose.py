@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from exercises.grader.catalog import Exercise
+from exercises.grader.verdict import DEADLY
 from llm_gen.text import _
 from solutions.vocabulary import Check, Choice, Difference, Entry, Outcome, ValueCheck, identical
 
@@ -94,7 +95,7 @@ def general(check: Check, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
 def _behaviour(exercise: Exercise, number: int, name: str) -> tuple[Outcome | None, ...]:
     """What a wrong answer does on each case of a check; None where it would not come back."""
     check, function = exercise.checks[number], exercise.wrong[name]
-    if getattr(function, "fails", "") == "time-out":
+    if _deadly(function):
         return (None,) * len(check.cases)
     return tuple(check.observe(function, case.args) for case in check.cases)
 
@@ -106,9 +107,13 @@ def _agree_on(
     outcomes: Sequence[Outcome],
     wrong: Callable,
 ) -> bool:
-    if getattr(wrong, "fails", "") == "time-out":
-        return outcomes[-1].kind == "time-out"
+    if _deadly(wrong):
+        return outcomes[-1].kind == wrong.fails
     return all(_alike(check, behaviour[i], outcomes[i]) for i in places)
+
+
+def _deadly(function: Callable) -> bool:
+    return getattr(function, "fails", "") in DEADLY
 
 
 def _alike(check: Check, one: Outcome, other: Outcome) -> bool:

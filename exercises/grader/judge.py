@@ -12,12 +12,10 @@ from exercises.grader.answers import Answer, Written
 from exercises.grader.catalog import Exercise
 from exercises.grader.isolate import STUDENT, Limits, Worker, open_worker
 from exercises.grader.state import clean_state
-from exercises.grader.verdict import NOT_ATTEMPTED, PASSED, WRONG, Failure, Verdict
+from exercises.grader.verdict import DEADLY, NOT_ATTEMPTED, PASSED, WRONG, Failure, Verdict
 from llm_gen.text import _
 from solutions.vocabulary import Case, Check, Difference, Outcome, ValueCheck, shrink
 from solutions.vocabulary.compare import kind_of
-
-DEADLY = ("time-out", "crash", "memory")  # no smaller input is looked for after one of these
 
 
 def judge(exercise: Exercise, answer: Answer, limits: Limits = STUDENT) -> Verdict:

@@ -8,6 +8,7 @@ from typing import Any
 from solutions.vocabulary import Difference, Entry, Outcome
 
 PASSED, WRONG, NOT_ATTEMPTED = "passed", "wrong", "not attempted"
+DEADLY = ("time-out", "crash", "memory")  # after one of these the answer cannot be called again
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Failure:
     difference: Difference
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The result of checking one answer.
 
@@ -48,6 +49,9 @@ class Verdict:
     @property
     def passed(self) -> bool:
         return self.status == PASSED
+
+    def __repr__(self) -> str:
+        return f"<{self.exercise}: {self.status}>"
 
     def _ipython_display_(self) -> None:
         """Nothing: the card has been shown already."""

@@ -60,7 +60,7 @@ class ValueCheck:
         if isinstance(expected, float):
             return type(got) in (int, float) and (abs(expected - got) <= self.tolerance or expected == got)
         if isinstance(expected, set):
-            return isinstance(got, (list, tuple, set)) and expected == set(got)
+            return isinstance(got, (list, tuple, set)) and expected == {_hashable(item) for item in got}
         return type(expected) is type(got) and expected == got
 
     def __call__(self, value: Any) -> None:
@@ -83,6 +83,12 @@ class Choice(ValueCheck):
         else:
             yield from super().pairs(expected, got, place)
 
+    def equal(self, expected: Any, got: Any) -> bool:
+        """A capital letter or a blank beside it makes no difference."""
+        if isinstance(got, (list, tuple, set)):
+            return super().equal(expected, [_tidy(item) for item in got])
+        return super().equal(expected, _tidy(got))
+
 
 class Order(ValueCheck):
     """A list in the right order, such as ["b", "a", "c"]."""
@@ -90,6 +96,14 @@ class Order(ValueCheck):
 
 class Prediction(Numbers):
     """A value guessed before running: once an attempt is made, right or wrong, the result is shown."""
+
+
+def _hashable(item: Any) -> Any:
+    return repr(item) if isinstance(item, (list, dict, set)) else item
+
+
+def _tidy(letter: Any) -> Any:
+    return letter.strip().lower() if isinstance(letter, str) else letter
 
 
 def in_words(place: Place) -> str:
