@@ -43,8 +43,8 @@ def main() -> int:
         fetch_weights()
     outcomes = {
         "tests": run_pytest("tests/test_notebook_lint.py" if only_notebooks else "tests", *PARALLEL),
-        "notebooks": run_pytest("notebooks", *NBVAL, *PARALLEL),
-        "notebooks on plain kernels": run_pytest("notebooks", *NBVAL, *PARALLEL, variables=PLAIN_KERNELS),
+        "notebook cells": run_pytest("notebooks", *NBVAL, *PARALLEL),
+        "notebook cells on plain kernels": run_pytest("notebooks", *NBVAL, *PARALLEL, variables=PLAIN_KERNELS),
     }
     print("\n" + summary(outcomes), flush=True)
     return int(any(outcome.failed for outcome in outcomes.values()))
@@ -96,4 +96,7 @@ def summary(outcomes: dict[str, Outcome]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -79,9 +79,9 @@ def test_a_part_that_is_there_runs(required, part, monkeypatch):
 
 def test_the_closing_lines_say_what_ran_and_what_did_not():
     missing = Counter({"SmolLM2 (its file could not be had)": 12})
-    outcomes = {"tests": run.Outcome(400, 1, missing), "notebooks": run.Outcome(90)}
+    outcomes = {"tests": run.Outcome(400, 1, missing), "notebook cells": run.Outcome(90)}
     assert run.summary(outcomes).splitlines() == [
-        "ran: 401 tests, 90 notebooks",
+        "ran: 401 tests, 90 notebook cells",
         "not run: SmolLM2 (its file could not be had), 12 tests",
         "490 passed, 1 failed, 12 skipped",
     ]
