@@ -9,6 +9,8 @@ from llm_gen.model import GPT, GPT2, DecoderLM, Gemma, LLaMA, Mistral, Mixtral
 from llm_gen.rollout import RolloutBatch, batched_generate, compute_logprobs, generate_with_logprobs
 from llm_gen.sampling import filter_logits, sample_next_token, validate_sampling_args
 from llm_gen.steps import Step
+from llm_gen.tokenizer import Tokenizer
+from llm_gen.weights import load_model, load_tokenizer
 
 __version__ = "0.1.0"
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "ModelConfig",
     "RolloutBatch",
     "Step",
+    "Tokenizer",
     "batched_generate",
     "cache_start_pos",
     "check_generation_mask",
@@ -34,6 +37,8 @@ __all__ = [
     "generate_steps",
     "generate_with_logprobs",
     "kv_cache_bytes",
+    "load_model",
+    "load_tokenizer",
     "next_generation_input",
     "sample_next_token",
     "token_passes",
