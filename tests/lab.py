@@ -68,6 +68,7 @@ def server(kind: str, folder: Path, scratch: Path) -> Iterator[str]:
     front, port = KINDS[kind], _free_port()
     command = [sys.executable, "-m", front.module, "--no-browser", "--allow-root", f"--port={port}"]
     command += [f"--ServerApp.root_dir={folder}", "--ServerApp.ip=127.0.0.1", "--IdentityProvider.token="]
+    command += ["--ServerApp.kernel_websocket_connection_class=notebooks.websocket.PromptConnection"]
     command += [f"--{front.app}.expose_app_in_browser=True", "--LanguageServerManager.autodetect=False"]
     with open(scratch / f"{kind}.log", "wb") as log:
         process = subprocess.Popen(
