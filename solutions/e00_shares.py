@@ -51,7 +51,6 @@ def wrong_sorted(weights: list[int]) -> list[float]:
     return sorted(shares(weights), reverse=True)
 
 
-@fails("type")
 def wrong_whole_division(weights: list[int]) -> list[float]:
     """divides with //, which throws away what is behind the point"""
     return [weight // sum(weights) for weight in weights]

@@ -41,6 +41,7 @@ def wrong_tiny_temperature(temperature: float, top_k: int | None, top_p: float |
     return plain_settings(temperature, top_k, top_p)
 
 
+@fails("type")
 def wrong_keeps_the_cuts(temperature: float, top_k: int | None, top_p: float | None) -> Settings:
     """keeps the given top_p beside greedy"""
     right = plain_settings(temperature, top_k, top_p)
@@ -53,18 +54,21 @@ def wrong_given_top_k(temperature: float, top_k: int | None, top_p: float | None
     return (right[0], top_k or 1, right[2]) if temperature == 0 else right
 
 
+@fails("type")
 def wrong_zero_k(temperature: float, top_k: int | None, top_p: float | None) -> Settings:
     """leaves top_k = 0, which keeps nothing"""
     right = plain_settings(temperature, top_k, top_p)
     return (right[0], 0, right[2]) if temperature and top_k == 0 else right
 
 
+@fails("type")
 def wrong_top_p_of_one(temperature: float, top_k: int | None, top_p: float | None) -> Settings:
     """takes only a top_p above 1 for off, and leaves 1 itself"""
     right = plain_settings(temperature, top_k, top_p)
     return (*right[:2], 1.0) if temperature and top_p == 1 else right
 
 
+@fails("type")
 def wrong_top_p_above_one(temperature: float, top_k: int | None, top_p: float | None) -> Settings:
     """lets a top_p above 1 through"""
     right = plain_settings(temperature, top_k, top_p)
@@ -77,6 +81,7 @@ def wrong_compares_none(temperature: float, top_k: int | None, top_p: float | No
     return plain_settings(temperature, top_k, None if top_p >= 1 else top_p)
 
 
+@fails("type")
 def wrong_only_one_cut(temperature: float, top_k: int | None, top_p: float | None) -> Settings:
     """switches top_p off whenever there is a top_k; here the two may be combined"""
     right = plain_settings(temperature, top_k, top_p)
