@@ -183,6 +183,27 @@ def test_tied_heads_and_scaled_embeddings():
     agree(scaled(IDS), plain(IDS))
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_norms_stand_before_each_part_or_after_each_sum(family):
+    model, calls = tiny(family, num_layers=1), {}
+    block = model.blocks[0]
+    parts = {"attn": block.attn, "attn_norm": block.attn_norm, "mlp": block.mlp, "mlp_norm": block.mlp_norm}
+    handles = [
+        part.register_forward_hook(lambda _, args, out, name=name: calls.update({name: (args[0], out)}))
+        for name, part in {**parts, "dropout": model.dropout, "final_norm": model.final_norm}.items()
+    ]
+    model(IDS)
+    for handle in handles:
+        handle.remove()
+    x = calls["dropout"][1]
+    for name in ("attn", "mlp"):
+        norm, (read, wrote) = parts[f"{name}_norm"], calls[name]
+        assert read.equal(norm(x) if model.config.pre_norm else x)
+        x = x + wrote if model.config.pre_norm else norm(x + wrote)
+    assert calls["final_norm"][0].equal(x)
+    assert isinstance(model.final_norm, torch.nn.Identity) == (not model.config.pre_norm) == (family == "GPT")
+
+
 def test_new_weights_are_small_and_biases_zero():
     model = DecoderLM(tiny("GPT2").config)
     assert model.embed.weight.std().item() == pytest.approx(0.02, rel=0.1)
