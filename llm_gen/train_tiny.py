@@ -55,7 +55,7 @@ class Recipe:
 TINY = {"embed_dim": 128, "num_heads": 4, "num_kv_heads": 2, "num_layers": 4, "mlp_dim": 384}
 DRAFT = {"embed_dim": 64, "num_heads": 2, "num_kv_heads": 1, "num_layers": 2, "mlp_dim": 160}
 RECIPES = {
-    "tiny": Recipe(steps=10_000, sizes=TINY),
+    "tiny": Recipe(steps=12_000, sizes=TINY),
     "tiny-draft": Recipe(steps=6000, learning_rate=5e-3, sizes=DRAFT),
     "tiny-undertrained": Recipe(steps=400, learn_eos=False, sizes=TINY),
 }

@@ -5,16 +5,16 @@ import re
 
 import pytest
 
-from llm_gen.story import STORIES, judge, split_pieces
+from llm_gen.story import STORIES, Judge, judge, split_pieces
 from llm_gen.story.grammar import Grammar
 from llm_gen.story.lexicon import parse_lexicon
 
 STORY = (
-    "Ruth was a kind girl. Every evening she liked to sing. She had a golden boat and loved to sail it on the pond. "
-    "One day Ruth played in the meadow. On the way home she saw that the golden boat was not there. "
-    '"Where is my boat?" cried Ruth. At the gate she met her friend Tom. "Let us look for it in the meadow," '
-    'said Tom. Under a hedge Tom saw something golden. It was the boat! "Thank you, Tom!" said Ruth. '
-    "Ruth never lost the boat again. Then Ruth went home to sing."
+    "Rosa was a kind girl who lived in a tent by the lake. She had a golden boat and loved to sail it on the pond. "
+    "One day Rosa played in the meadow. On the way home she saw that the golden boat was not there. "
+    '"Where is my boat?" cried Rosa. At the door of the tent she met her friend Noah. '
+    '"Let us look for it in the meadow," said Noah. In the meadow, under a hedge, Noah saw something golden. '
+    'It was the boat! "Thank you, Noah!" said Rosa. Rosa never lost the boat again. And Rosa still lives in the tent.'
 )
 WORDS = parse_lexicon("[folk he]\nAda | she\nBob | he\n[thing]\napple\nred hat ")
 
@@ -77,7 +77,7 @@ def test_aliases_groups_weights_and_empty_alternatives():
     ("rules", "message"),
     [
         ("Story:\n  {x:nobody}.", "class 'nobody' does not exist"),
-        ("Story:\n  {x:folk} and {x:thing}.", "'x' cannot be of class 'thing'"),
+        ("Story:\n  {x:folk} and {x:thing}.", "variable 'x' cannot be a thing, it is a folk"),
         ("Story:\n  {x} ran.", "variable 'x' is bound nowhere"),
         ("Story:\n  {x:folk.her} ran.", "'Ada' has no form 'her'"),
         ("Story:\n  <Nothing>", "rule 'Nothing' does not exist"),
@@ -105,14 +105,15 @@ def test_the_judge_accepts_every_beginning_of_a_story_and_only_the_whole_as_a_wh
     ("old", "new", "reason"),
     [
         ("golden boat was", "green boat was", "the look of this story is golden: expected 'golden', found 'green'"),
-        ("cried Ruth", "cried Anna", "the hero of this story is Ruth: expected 'Ruth', found 'Anna'"),
-        ("she saw", "he saw", "the hero of this story is Ruth: expected 'she', found 'he'"),
+        ("cried Rosa", "cried Anna", "the hero of this story is Rosa: expected 'Rosa', found 'Anna'"),
+        ("she saw", "he saw", "the hero of this story is Rosa: expected 'she', found 'he'"),
+        ("her friend", "his friend", "the hero of this story is Rosa: expected 'her', found 'his'"),
         ("was the boat", "was the kite", "the thing of this story is boat: expected 'boat', found 'kite'"),
-        ("you, Tom", "you, Ben", "the friend of this story is Tom: expected 'Tom', found 'Ben'"),
-        ("friend Tom", "friend Ruth", "'Ruth' already is the hero of this story"),
-        ("in the meadow,", "in the forest,", "the story cannot go on with 'forest' here; it could go on with 'meadow'"),
-        ("Under a hedge", "Under a bench", "the story cannot go on with 'bench' here; it could go on with 'hedge'"),
-        ("home to sing", "home to read", "the joy of this story is sing: expected 'sing', found 'read'"),
+        ("you, Noah", "you, Peter", "the friend of this story is Noah: expected 'Noah', found 'Peter'"),
+        ("you, Noah", "you, Rosa", "the friend of this story is Noah: expected 'Noah', found 'Rosa'"),
+        ("in the meadow,", "in the forest,", "the place of this story is meadow: expected 'meadow', found 'forest'"),
+        ("under a hedge", "under a bench", "the story cannot go on with 'bench' here; it could go on with 'hedge'"),
+        ("lives in the tent", "lives in the tower", "the home of this story is tent: expected 'tent', found 'tower'"),
         (
             "She had a golden boat and loved to sail it on the pond.",
             "Soon there was a rose bush, full of red roses.",
@@ -135,13 +136,13 @@ def test_inconsistent_but_grammatical(old, new, reason):
 @pytest.mark.parametrize(
     ("text", "character", "reason"),
     [
-        (STORY.replace("Every", "Evry"), 21, "no sentence goes on with 'Evry' here"),
-        (STORY.replace("She had", "She have"), 58, "no sentence goes on with 'have' here"),
-        (STORY.replace("met her friend", "met friend"), 257, "no sentence goes on with 'friend' here"),
+        (STORY.replace("One day", "Oen day"), STORY.index(" One day"), "no sentence goes on with 'Oen' here"),
+        (STORY.replace("She had", "She have"), STORY.index(" had"), "no sentence goes on with 'have' here"),
+        (STORY.replace("met her", "met"), STORY.index(" her friend"), "no sentence goes on with 'friend' here"),
         (STORY + " x", len(STORY), "no sentence goes on with 'x' here"),
-        ("Ruth was a", 10, "the text stops inside a sentence, which could go on with"),
+        ("Rosa was a", 10, "the text stops inside a sentence, which could go on with"),
         ("", 0, "the text stops inside a sentence"),
-        ("Ruth était là.", 4, "no sentence goes on with 'était' here"),
+        ("Rosa était là.", 4, "no sentence goes on with 'était' here"),
     ],
 )
 def test_ungrammatical(text, character, reason):
@@ -152,18 +153,35 @@ def test_ungrammatical(text, character, reason):
 
 
 def test_a_story_that_stops_early_or_goes_on_is_grammatical_but_not_consistent():
-    early = judge(STORY[: STORY.index(" At the gate")])
+    early = judge(STORY[: STORY.index(" At the door")])
     assert early.grammatical and not early.consistent
     assert early.reason.startswith("the story stops before its end")
-    late = judge(STORY + " Ruth never lost the boat again.")
+    late = judge(STORY + " Rosa never lost the boat again.")
     assert late.grammatical and not late.consistent
     assert late.character == len(STORY)
-    assert late.reason == "the story is over, but the text goes on with 'Ruth'"
+    assert late.reason == "the story is over, but the text goes on with 'Rosa'"
 
 
 def test_a_name_of_the_wrong_kind_is_not_blamed_on_one_hero():
     verdict = judge("Once upon a time there was a kind girl named Tom", partial=True)
     assert verdict.reason == "the story cannot go on with 'Tom' here; it could go on with 'Anna', 'Lily', 'Mia'"
+
+
+def test_a_second_person_must_be_another_one():
+    judge_pairs = Judge(Grammar("Story:\n  {x:folk} met {y:folk}.", WORDS))
+    assert judge_pairs("Ada met Bob.").consistent
+    verdict = judge_pairs("Ada met Ada.")
+    assert verdict.grammatical and not verdict.consistent
+    assert verdict.reason == "'Ada' already is the x of this story"
+
+
+def test_classes_that_differ_in_a_number_keep_apart_in_a_story_and_mix_in_a_loose_text():
+    words = parse_lexicon("[folk he]\nAda, Eve | she\n[folk2 he]\nBob | he")
+    grammar = Grammar("Story:\n  {x:folk} met {y:folk2}. {x} ran.", words)
+    assert {sample(seed, grammar) for seed in range(50)} == {"Ada met Bob. Ada ran.", "Eve met Bob. Eve ran."}
+    verdict = Judge(grammar)("Ada met Bob. Bob ran.")
+    assert (verdict.grammatical, verdict.consistent) == (True, False)
+    assert verdict.reason == "the x of this story is Ada: expected 'Ada', found 'Bob'"
 
 
 def test_the_judge_takes_text_only():

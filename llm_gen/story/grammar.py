@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from llm_gen.story.lexicon import Value
+from llm_gen.story.lexicon import Value, family, join_families
 from llm_gen.story.notation import Alias, Body, Call, Group, Rules, Slot, Symbol, join_sentences, read_rules, spaced
 
 END = "<end>"
@@ -21,15 +21,15 @@ Choice = tuple[float, Body, Bindings]
 class Grammar:
     """Rules, as text or as `read_rules` gives them, over a lexicon.
 
-    Raises ValueError for a rule, class, form or variable that does not exist, and for a variable of two classes.
+    Raises ValueError for a rule, class, form or variable that does not exist, and a variable of two families.
     """
 
     def __init__(self, rules: str | Rules, lexicon: dict[str, tuple[Value, ...]]) -> None:
-        self.lexicon = lexicon
+        self.lexicon, self.families = lexicon, join_families(lexicon)
         self.rules = read_rules(rules) if isinstance(rules, str) else rules
-        self.kind_of: dict[str, str] = {}
+        self.family_of: dict[str, str] = {}
         symbols = [*self.all_symbols()]
-        self.find_kinds(symbols)
+        self.find_families(symbols)
         self.check(symbols)
         self.start: State = ((Call("Story"),), ())
         self._bodies = {}
@@ -46,41 +46,44 @@ class Grammar:
                 if isinstance(symbol, Group):
                     bodies += symbol.bodies
 
-    def find_kinds(self, symbols: list[Symbol]) -> None:
-        """The class of every variable; an alias gets that of its source."""
+    def find_families(self, symbols: list[Symbol]) -> None:
+        """The family of every variable; an alias gets that of its source."""
         for slot in symbols:
             if isinstance(slot, Slot) and slot.var and slot.kind:
-                self.bind_kind(slot.var, slot.kind)
+                self.set_family(slot.var, family(slot.kind))
         aliases = [symbol for symbol in symbols if isinstance(symbol, Alias)]
         for alias in aliases * len(aliases):  # an alias may have an alias for its source
-            if alias.source in self.kind_of:
-                self.bind_kind(alias.var, self.kind_of[alias.source])
+            if alias.source in self.family_of:
+                self.set_family(alias.var, self.family_of[alias.source])
 
-    def bind_kind(self, var: str, kind: str) -> None:
-        if self.kind_of.setdefault(var, kind) != kind:
-            raise ValueError(f"variable {var!r} cannot be of class {kind!r}, it is of class {self.kind_of[var]!r}")
+    def set_family(self, var: str, name: str) -> None:
+        if self.family_of.setdefault(var, name) != name:
+            raise ValueError(f"variable {var!r} cannot be a {name}, it is a {self.family_of[var]}")
 
     def check(self, symbols: list[Symbol]) -> None:
         """Looks up everything that the rules mention."""
         for symbol in symbols:
             if isinstance(symbol, Call) and symbol.rule not in self.rules:
                 raise ValueError(f"rule {symbol.rule!r} does not exist")
-            if isinstance(symbol, Alias) and symbol.source not in self.kind_of:
+            if isinstance(symbol, Alias) and symbol.source not in self.family_of:
                 raise ValueError(f"variable {symbol.source!r} is bound nowhere")
             if isinstance(symbol, Slot):
                 self.check_slot(symbol)
 
     def check_slot(self, slot: Slot) -> None:
-        if slot.kind is None and slot.var not in self.kind_of:
+        if slot.kind is None and slot.var not in self.family_of:
             raise ValueError(f"variable {slot.var!r} is bound nowhere")
-        kind = self.kind_of_slot(slot)
-        if kind not in self.lexicon:
-            raise ValueError(f"class {kind!r} does not exist")
-        for value in self.lexicon[kind]:
+        if slot.kind is not None and slot.kind not in self.lexicon:
+            raise ValueError(f"class {slot.kind!r} does not exist")
+        for value in self.relatives(slot):
             value.wordings(slot.form, slot.space)
 
-    def kind_of_slot(self, slot: Slot) -> str:
-        return slot.kind or self.kind_of[slot.var]
+    def relatives(self, slot: Slot) -> tuple[Value, ...]:
+        """All values of the slot's family: what could stand there in a loose text."""
+        return self.families[self.family_of_slot(slot)]
+
+    def family_of_slot(self, slot: Slot) -> str:
+        return family(slot.kind) if slot.kind else self.family_of[slot.var]
 
     def choices(self, symbol: Symbol, bindings: Bindings) -> list[Choice]:
         """What a symbol can become: (probability, symbols in its place, bindings after it)."""

@@ -116,8 +116,7 @@ def open_slots(belief: Belief) -> Iterator[tuple[Slot, dict[str, Value]]]:
 
 def blame_slot(grammar: Grammar, slot: Slot, bindings: dict[str, Value], found: str) -> str:
     """A reason if `found` would fill this slot in another story, else nothing."""
-    values = grammar.lexicon[grammar.kind_of_slot(slot)]
-    fits = [v for v in values if any(w[0] == found for w in v.wordings(slot.form, slot.space))]
+    fits = [v for v in grammar.relatives(slot) if any(w[0] == found for w in v.wordings(slot.form, slot.space))]
     if not fits:
         return ""
     if slot.kind is None:

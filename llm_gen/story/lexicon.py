@@ -2,7 +2,8 @@
 
 A table is text: a header `[class column column]`, then lines with cells between bars. The first cell is the form
 `name`, or several names with commas that share the other cells; `;` separates wordings of one cell, which are
-equally likely.
+equally likely. Classes whose names differ only in a number at the end are a family, `folk` and `folk2`: people of
+different parts, but people. They have the same columns.
 """
 
 from dataclasses import dataclass
@@ -51,3 +52,16 @@ def parse_lexicon(tables: str) -> dict[str, tuple[Value, ...]]:
             names, *cells = (cell.strip() for cell in line.split("|"))
             values += [make_value(name, columns, cells) for name in names.split(", ")]
     return {name: tuple(values) for name, values in classes.items()}
+
+
+def family(kind: str) -> str:
+    """The class without its number."""
+    return kind.rstrip("0123456789")
+
+
+def join_families(lexicon: dict[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
+    """Family name -> the values of all its classes."""
+    joined: dict[str, tuple[Value, ...]] = {}
+    for kind, values in lexicon.items():
+        joined[family(kind)] = joined.get(family(kind), ()) + values
+    return joined

@@ -1,4 +1,5 @@
-"""The grammar without its memory: every sentence of the stories, in any order, every slot filled on its own."""
+"""The grammar without its memory: every sentence of the stories, in any order, every slot filled on its own
+with any value of the family."""
 
 from llm_gen.story.grammar import Grammar
 from llm_gen.story.notation import Alias, Body, Call, Group, Slot, Symbol
@@ -16,7 +17,7 @@ def relax(grammar: Grammar) -> Grammar:
     one, more = (Call("Sentence"),), (Call("Story"),)
     rules["Sentence"] = [(1 / len(sentences), (body,)) for body in sentences]
     rules["Story"] = [(0.5, (one,)), (0.5, (one, more))]
-    return Grammar(rules, grammar.lexicon)
+    return Grammar(rules, grammar.families)
 
 
 def forget(body: Body, grammar: Grammar) -> Body:
@@ -27,7 +28,7 @@ def forget_symbol(symbol: Symbol, grammar: Grammar) -> Symbol:
     if isinstance(symbol, Group):
         return Group(tuple(forget(body, grammar) for body in symbol.bodies))
     if isinstance(symbol, Slot):
-        return Slot(None, grammar.kind_of_slot(symbol), symbol.form, symbol.space)
+        return Slot(None, grammar.family_of_slot(symbol), symbol.form, symbol.space)
     return symbol
 
 

@@ -1,4 +1,4 @@
-"""The rules of the stories: openings, plots, endings. Format: see `grammar`."""
+"""The rules of the stories: openings, plots, endings. Format: see `notation`."""
 
 from llm_gen.story.grammar import Grammar
 from llm_gen.story.more_tales import BRAVE, HIDE, SECRET, SEED, SOUP, SWAP, THIEF, VISIT
@@ -6,21 +6,23 @@ from llm_gen.story.words import LEXICON
 
 FRAME = """
 Story:
-  <OpeningHome> <Plot> <EndingHome>
-  <OpeningJoy> <Plot> <EndingJoy>
-OpeningHome:
-  Once upon a time there was {trait:trait.a} {hero:folk.kind} named {hero}, who lived {home:home}.
-  Once there lived {trait:trait.a} {hero:folk.kind} called {hero}. {hero.His} house stood {home:home}.
-  Long ago, in a (small|quiet|little) village {home:home}, lived {trait:trait.a} {hero:folk.kind} named {hero}.
-  {hero:folk} was {trait:trait.a} {hero.kind} who lived {home:home}.
-  In a (small|little|white|wooden) house {home:home} lived {trait:trait.a} {hero:folk.kind} called {hero}.
-OpeningJoy:
-  There was once a {hero:folk.kind} named {hero}, who was always {trait:trait} and loved to {joy:hobby}.
-  {hero:folk} was {trait:trait.a} {hero.kind}. Every {:time} {hero.he} liked to {joy:hobby}.
-  This is the story of {hero:folk}, {trait:trait.a} {hero.kind} who liked to {joy:hobby}.
-  Everybody liked {hero:folk}. {hero.He} was {trait:trait.a} {hero.kind} who loved to {joy:hobby} \
-    and to {second_joy:hobby}.
-  "I like to {joy:hobby}," {hero:folk} always said. {hero.He} was {trait:trait.a} {hero.kind}.
+  <Opening> <Plot> <Ending>
+Opening:
+  Once upon a time there was {:trait.a} {hero:folk.kind} named {hero}, who lived in {home:home.a} <near>.
+  Once there lived {:trait.a} {hero:folk.kind} called {hero}. {hero.His} home was {home:home.a} <near>.
+  Long ago, in {home:home.a} <near>, lived {:trait.a} {hero:folk.kind} named {hero}.
+  {hero:folk} was {:trait.a} {hero.kind} who lived in {home:home.a} <near>.
+  In {home:home.a} <near> lived {:trait.a} {hero:folk.kind} called {hero}, who liked to {:hobby}.
+  This is the story of {hero:folk}, {:trait.a} {hero.kind} who lived in {home:home.a} <near>.
+  There was once a {hero:folk.kind} named {hero}, who was always {:trait}. {hero.His} home was {home:home.a} <near>.
+  {hero:folk} lived in {home:home.a}. {hero.He} was {:trait.a} {hero.kind} and liked to {:hobby}.
+  Everybody liked {hero:folk}, the {:trait} {hero.kind} from the {home:home} <near>.
+  "I like to {:hobby}," {hero:folk} always said. {hero.He} was {:trait.a} {hero.kind} and lived in {home:home.a}.
+near:
+  by the (sea|river|lake)
+  near the (woods|hills|mountains)
+  on a (green|high|windy) hill
+  at the edge of the (village|woods)
 Plot:
   <Lost>
   <Gift>
@@ -36,26 +38,18 @@ Plot:
   <Thief>
   <Hide>
   <Brave>
-EndingHome:
-  3* <Ending>
-  And {hero} still lives {home}.
-  People {home} still tell the story of {hero}.
-  Then {hero} went back to {hero.his} house {home}.
-EndingJoy:
-  3* <Ending>
-  Then {hero} went home to {joy}.
-  That evening {hero} had time to {joy} again.
-  And do you know what {hero} did then? {hero.He} went to {joy}, of course.
 Ending:
   And {hero} lived happily ever after.
-  That night {hero} slept (very|) well.
+  That night {hero} slept (very|) well in the {home}.
   {hero} never forgot that day.
-  Everybody was happy, and {hero} most of all.
-  So it was a good day for {hero}.
   "What a (lovely|wonderful|good) day!" said {hero}, and soon {hero.he} was asleep.
-  {hero} was still {trait}, and now {hero.he} was happy too.
   And if you ask {hero} about it, {hero.he} will smile.
-  And that is the end of the story of {hero}, the {trait} {hero.kind}.
+  And {hero} still lives in the {home}.
+  Then {hero} went back to the {home}.
+  Everybody was happy, and {hero} most of all.
+  Then {hero} went home to {:hobby}.
+  And that is the end of the story of {hero}, the {hero.kind} from the {home}.
+  And do you know what {hero} did then? {hero.He} went to {:hobby}, of course.
 """
 
 LOST = """
@@ -69,31 +63,31 @@ LostHas:
   Of all {hero.his} things, {hero} loved {hero.his} {look:look} {thing:thing} the most.
 LostGone:
   One {:weather} {:time} {hero.he} took it to the {place:place}. When {hero.he} came home, the {thing} was gone.
-  One day {hero} played {place:place.at}. On the way home {hero.he} saw that the {look} {thing} was not there.
-  But one {:weather} {:time}, {place:place.at}, {hero.he} lost the {thing}.
-  After a {:weather} {:time} {place:place.at}, {hero} could not find the {thing} any more.
+  One day {hero} played in the {place:place}. On the way home {hero.he} saw that the {look} {thing} was not there.
+  But one {:weather} {:time}, in the {place:place}, {hero.he} lost the {thing}.
+  After a {:weather} {:time} in the {place:place}, {hero} could not find the {thing} any more.
 LostSad:
   "Where is my {thing}?" (cried|asked) {hero}.
   {hero} was very (sad|unhappy) and began to cry.
-  {hero} looked (everywhere|in every room|under the bed), but the {look} {thing} was not at home.
+  {hero} looked everywhere in the {home}, but the {look} {thing} was not there.
   "Oh no!" cried {hero}. "My {look} {thing} is gone!"
 LostFriend:
   <FriendComes> <FriendHelps> <FriendFinds> <FriendThanks>
 FriendComes:
-  Then {hero.his} friend {friend:folk} came by.
-  At the gate {hero.he} met {hero.his} friend {friend:folk}.
-  {hero.He} told {hero.his} friend {friend:folk} about it.
-  {friend:folk}, a friend of {hero}, came to help.
+  Then {hero.his} friend {friend:folk2} came by.
+  At the door of the {home} {hero.he} met {hero.his} friend {friend:folk2}.
+  {hero.He} told {hero.his} friend {friend:folk2} about it.
+  {friend:folk2}, a friend of {hero}, came to help.
 FriendHelps:
   "Do not (cry|worry|be sad)," said {friend}. "I will help you." So they went to the {place}.
-  "Let us look for it {place.at}," said {friend}.
+  "Let us look for it in the {place}," said {friend}.
   Together they (went|ran|walked) back to the {place} and looked for a long time.
-  They looked for the {thing} {place.at} until (noon|it was dark|evening).
+  They looked for the {thing} in the {place} until (noon|it was dark|evening).
 FriendFinds:
-  At last {friend} found the {look} {thing} {place.spot}.
-  And there it was, {place.spot}!
-  "Here it is!" cried {friend}. The {thing} was {place.spot}.
-  {place.Spot} {friend} saw something {look}. It was the {thing}!
+  At last {friend} found the {look} {thing} in the {place}, {place.spot}.
+  And there it was in the {place}, {place.spot}!
+  "Here it is!" cried {friend}. The {thing} was in the {place}, {place.spot}.
+  In the {place}, {place.spot}, {friend} saw something {look}. It was the {thing}!
 FriendThanks:
   "Thank you, {friend}!" said {hero}.
   {hero} thanked {friend} (again and again|with a big smile) and gave {friend.him} {:food.a}.
@@ -102,13 +96,13 @@ FriendThanks:
 LostAnimal:
   <AnimalComes> <AnimalHelps> <AnimalThanks>
 AnimalComes:
-  On the path sat {helper:animal.a}. "Why are you sad?" asked the {helper}. "I lost my {look} {thing}," said {hero}.
-  On the way to the {place} {hero.he} met {helper:animal.a}. "Did you see my {thing}?" asked {hero}.
-  {helper:animal.A} heard {hero.him}. "What did you lose?" it asked. "My {thing}," said {hero}.
+  On the path sat {helper:animal2.a}. "Why are you sad?" asked the {helper}. "I lost my {look} {thing}," said {hero}.
+  On the way to the {place} {hero.he} met {helper:animal2.a}. "Did you see my {thing}?" asked {hero}.
+  {helper:animal2.A} heard {hero.him}. "What did you lose?" it asked. "My {thing}," said {hero}.
 AnimalHelps:
-  The {helper} {helper.move} away and soon came back with the {thing}. It had been {place.spot}.
-  "I saw {look.a} {thing} {place.spot}," said the {helper}. {hero} ran there, and it was true.
-  The {helper} {helper.move} to the {place}. {place.Spot} it found the {look} {thing}.
+  The {helper} flew away and soon came back with the {thing}. It had been in the {place}, {place.spot}.
+  "I saw {look.a} {thing} in the {place}, {place.spot}," said the {helper}. {hero} ran there, and it was true.
+  The {helper} flew to the {place}. There it found the {look} {thing}, {place.spot}.
 AnimalThanks:
   {hero} thanked the {helper} and gave it {helper.treat}.
   "Thank you, dear {helper}!" said {hero}.
@@ -124,9 +118,9 @@ Gift:
   <GiftWhy> <GiftMake> <GiftGive> <GiftEnd>
   <GiftWhy> <GiftEarn> <GiftGive> <GiftEnd>
 GiftWhy:
-  {hero.His} friend {friend:folk} had a birthday soon, but {hero} had no money for a present.
-  "Soon it is the birthday of my friend {friend:folk}," thought {hero}, "and I have no present!"
-  {hero} wanted to give {hero.his} friend {friend:folk} something nice, but {hero.he} had no money.
+  {hero.His} friend {friend:folk2} had a birthday soon, but {hero} had no money for a present.
+  "Soon it is the birthday of my friend {friend:folk2}," thought {hero}, "and I have no present!"
+  {hero} wanted to give {hero.his} friend {friend:folk2} something nice, but {hero.he} had no money.
 GiftMake:
   <GiftPlan> <GiftWork>
 GiftPlan:
@@ -160,27 +154,27 @@ RACE = """
 Race:
   <RaceBoast> <RacePlan> <RaceRun> <RaceWin> <RaceEnd>
 RaceBoast:
-  One {:time} {rival:folk} said to {hero}, "I am (faster|quicker) than you."
-  "Nobody runs as fast as I do," said {rival:folk} the {rival.kind} to {hero}.
-  {hero.His} friend {rival:folk} said every day, "I am the fastest of all!"
+  One day {rival:folk2} said to {hero}, "I am (faster|quicker) than you."
+  "Nobody runs as fast as I do," {rival:folk2} said to {hero}.
+  {hero.His} friend {rival:folk2} said every day, "I am the fastest of all!"
 RacePlan:
-  "Then let us run from the {from:place} to the {to:place}," said {hero}. The prize was {prize:food.a}.
-  So they made a race from the {from:place} to the {to:place}, and the {elder:elder} gave {prize:food.a} as the prize.
-  "We will see," said {hero}. "Who is first at the {to:place} gets {prize:food.a}."
+  "Then let us run from the {:start} to the {place:place}," said {hero}. The prize was {prize:food.a}.
+  So they made a race from the {:start} to the {place:place}, and the {:elder} gave {prize:food.a} as the prize.
+  "We will see," said {hero}. "Who is first at the {place:place} gets {prize:food.a}."
 RaceRun:
   {rival} was soon far ahead, but then {rival.he} <stop>. {winner=hero} {loser=rival}
   At first {rival} was in front. But the sun was hot, and {rival.he} <stop>. {winner=hero} {loser=rival}
   {hero} was in front when {hero.he} saw {animal:animal.a} that {trouble:trouble}. {hero.He} stopped and \
     {trouble.cure}. {winner=rival} {loser=hero}
-  {hero} ran well, but near the {to} {hero.he} fell over a (stone|root|branch). {winner=rival} {loser=hero}
+  {hero} ran well, but near the {place} {hero.he} fell over a (stone|root|branch). {winner=rival} {loser=hero}
 stop:
   lay down and slept
   stopped to eat (berries|plums|nuts)
-  stopped to talk to {:animal.a}
+  stopped to talk to {:animal2.a}
   stopped to look at the (flowers|clouds|butterflies)
 RaceWin:
-  So {winner} was the first at the {to} and won the {prize}.
-  {winner} came to the {to} first. "You won!" cried {loser}.
+  So {winner} was the first at the {place} and won the {prize}.
+  {winner} came to the {place} first. "You won!" cried {loser}.
   And so {winner} won the race.
 RaceEnd:
   But {winner} was kind and shared the {prize} with {loser}.
@@ -198,14 +192,14 @@ StormBlow:
 StormBreak:
   It broke the {broken:broken} of the {elder:elder}.
   When it was over, the {elder:elder} stood there sadly. "My {broken:broken} is broken," {elder.he} said.
-  The {storm} did not hurt {hero}, but the {elder:elder}'s {broken:broken} was broken.
+  The {storm} did not hurt the {home}, but the {elder:elder}'s {broken:broken} was broken.
 StormPlan:
   "I will help you," said {hero} to the {elder}.
-  "We must help the {elder}," {hero} said to {hero.his} friend {friend:folk}. {friend} came at once.
+  "We must help the {elder}," {hero} said to {hero.his} friend {:folk2}.
   {hero} felt sorry for the {elder} and fetched (tools|a hammer|a ladder|some nails).
 StormWork:
-  All day long they worked, and at last they {broken.repair}.
-  They {broken.repair}, and by evening the {broken} was as good as new.
+  All day long they worked, and at last they had mended the {broken}.
+  They worked until (noon|evening), and then the {broken} was as good as new.
   It was hard work, but {hero} did not stop until the {broken} was as good as new.
 StormEnd:
   "Thank you," said the {elder}, and gave {hero} {elder.gift}.
@@ -217,9 +211,9 @@ RESCUE = """
 Rescue:
   <RescueFind> <RescueHelp> <RescueLost> <RescueBack> <RescueEnd>
 RescueFind:
-  One {:weather} {:time} {hero} went to the {place:place}. There {hero.he} saw {helper:animal.a} that {trouble:trouble}.
-  One day {hero} heard {helper:animal.a} {helper.sound} {place:place.at}. It {trouble:trouble}.
-  {place:place.At} {hero} found {helper:animal.a}. The poor {helper} {trouble:trouble}.
+  One {:weather} {:time} {hero} went to the {:place}. There {hero.he} saw {helper:animal.a} that {trouble:trouble}.
+  One day {hero} heard {helper:animal.a} {helper.sound} in the {:place}. It {trouble:trouble}.
+  In the {:place} {hero} found {helper:animal.a}. The poor {helper} {trouble:trouble}.
 RescueHelp:
   "Do not be afraid," said {hero}, and {hero.he} {trouble.cure}.
   {hero} {trouble.cure} and gave the {helper} {helper.treat}.
@@ -233,8 +227,8 @@ RescueBack:
   Then the {helper} came. "Follow me," it said.
   Who {helper.move} up to {hero.him} then? It was the {helper}.
 RescueEnd:
-  The {helper} {helper.move} ahead and showed {hero.him} the way home.
-  Together they found the way, and at home the {helper} got {helper.treat}.
+  The {helper} {helper.move} ahead and showed {hero.him} the way to the {home}.
+  Together they found the {home}, and there the {helper} got {helper.treat}.
   "You helped me, and now I help you," said the {helper}. Soon {hero} was safe at home.
 """
 
@@ -246,9 +240,9 @@ WishWant:
   "I wish I had {look:look.a} {thing:thing}," {hero} often said.
   {hero} wanted {look:look.a} {thing:thing}, so that {hero.he} could {thing.use}.
 WishMeet:
-  One {:weather} {:time} {hero.he} met {giver:giver.a} {place:place.at}. The {giver} was {need:need}.
-  {place:place.At} {hero.he} met {giver:giver.a}. "I am so {need:need}," said the {giver}.
-  One {:time} {giver:giver.a} came to the door. "I am {need:need}," said the {giver}. "Please help me."
+  One {:weather} {:time} {hero.he} met {giver:giver.a} in the {:place}. The {giver} was {need:need}.
+  In the {:place} {hero.he} met {giver:giver.a}. "I am so {need:need}," said the {giver}.
+  One day {giver:giver.a} came to the {home}. "I am {need:need}," said the {giver}. "Please help me."
 WishGive:
   So {hero} gave the {giver} {hero.his} own {need.gift}.
   "You can have my {need.gift}," said {hero}.
@@ -256,7 +250,7 @@ WishGive:
 WishGrant:
   "You have a good heart," said the {giver}. "What do you wish for?" "{look.A} {thing}," said {hero}.
   The {giver} smiled. "Because you helped me, you may have one wish."
-  "Thank you, {trait} {hero.kind}," said the {giver}, and was gone.
+  "Thank you, little {hero.kind}," said the {giver}, and was gone.
 WishEnd:
   The next morning the {look} {thing} lay (on the table|beside {hero.his} bed|at the door).
   When {hero.he} came home, {hero.he} found the {look} {thing} (on the table|on {hero.his} bed|at the door).
