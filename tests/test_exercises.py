@@ -41,6 +41,14 @@ def test_task_and_solution_have_one_signature_and_one_docstring(exercise):
 
 
 @each_exercise
+def test_a_function_is_tried_on_many_inputs(exercise):
+    for check in exercise.checks if exercise.is_code else ():
+        assert len(check.cases) >= 20
+        assert {case.group for case in check.cases} >= {"basic", "edges"}
+        assert check.inputs.examples
+
+
+@each_exercise
 def test_hints_before_the_last_hold_no_line_of_the_solution(exercise):
     body = [line.strip() for line in reference_source(exercise).splitlines()[1:]] if exercise.is_code else []
     lines = [line for line in body if len(line) > 12 and not line.startswith('"""')]

@@ -1,13 +1,15 @@
 """The engine: it runs answers apart from the grader, compares them, finds the mistake, and words the report.
 
-solutions/vocabulary says what is right (inputs, comparison, shrinking) and knows nothing of students; this
-package may import it, never the other way round. From the answer to the card:
+solutions/vocabulary says what is right (inputs, comparison, shrinking) and knows nothing of students; this package
+may import it, never the other way round. Each file imports only from files before it in its column, or to the left:
 
-    catalog    exercises by their files          judge      an answer -> a verdict
-    answers    a cell's object or a file's text  diagnose   which known mistake it is
-    isolate    where the answer runs: fork, or   verdict    the result as data
-               a thread where there is no fork   wording    the result in words
-    sandbox    one call, watched                 card       text and HTML with the same words
-    state      global state, kept and restored   progress   what is remembered
-    codec      plain values as JSON              api        check, hint, solution, progress
+    running an answer               judging it                      around it
+    state      global state, kept   verdict   the result as data    progress  what is remembered
+    codec      plain values, JSON   diagnose  which known mistake   api       check, hint, solution, progress
+    sandbox    one call, watched    judge     answer -> verdict     commands  python -m exercises
+    isolate    process or thread    card      text and HTML         mutate    small faults in a reference
+    fork       the process          wording   a verdict in words    audit     judging the judge, the table
+    catalog    exercises by files
+    answers    a cell's or a file's
+    stubs      source of pages
 """
