@@ -120,7 +120,8 @@ def is_own() -> bool:
 def own_python(missing: list[str]) -> Path:
     """The Python in .venv, which is made if it is not there, and made anew if it is broken or unfinished."""
     if sys.prefix != sys.base_prefix or "CONDA_PREFIX" in os.environ:
-        say(_("The active environment lacks {names}: the course uses its own.").format(names=", ".join(missing)))
+        names = ", ".join(missing[:3] + ["..."] * (len(missing) > 3))
+        say(_("The active environment lacks {names}: the course uses its own.").format(names=names))
     python = OWN / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if UNFINISHED.exists() or not belongs(python):
         make_environment()
