@@ -41,7 +41,7 @@ FAILURES = {
     r"Permission denied|Read-only file system|Access is denied": _(
         "The folder {root} cannot be written to: copy the course to a folder of your own and run it there."
     ),
-    OFFLINE: _("The packages could not be fetched: connect to the network, or tell pip your proxy, and run it again."),
+    OFFLINE: _("No network: connect, or tell pip about your proxy, and run the same command again."),
     NO_BUILD: _(
         "A package that the course needs has no build for Python {python} on {machine}: use another Python "
         "(3.10 to 3.15), or conda with environment.yml."

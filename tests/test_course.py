@@ -235,7 +235,7 @@ def test_without_a_gpu_the_cpu_build_is_looked_for_first(outputs, calls, bare_li
 @pytest.mark.parametrize(
     ("outputs", "words"),
     [
-        ([REFUSED], "connect to the network"),
+        ([REFUSED], "No network"),
         ([FULL], "disk is full"),
         ([NO_MATCH, FULL], "disk is full"),
         ([NO_MATCH, NO_MATCH, NO_MATCH, NO_MATCH], "no build for Python"),
