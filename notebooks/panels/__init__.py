@@ -10,7 +10,8 @@
 
 The panels: `reshape` (what the settings do to one distribution), `nucleus` (why the crossing token stays),
 `temperature_map` (every temperature at once), `filter_order` (two filters, both ways round), `dart` (a draw as a
-point on a ruler). Each takes contexts, made by hand with `Context` or out of `stored_contexts`.
+point on a ruler). Each takes contexts, made by hand with `Context` or out of `stored_contexts`. `stepping` takes a
+model and its tokenizer, and writes a text step by step.
 """
 
 from notebooks.panels.chapter import start_chapter, table
@@ -22,6 +23,7 @@ from notebooks.panels.next_token import reshape
 from notebooks.panels.nucleus import nucleus
 from notebooks.panels.panel import Panel
 from notebooks.panels.start import self_test
+from notebooks.panels.stepping import stepping
 from notebooks.panels.temperature_map import temperature_map
 from notebooks.panels.words import fixed, percent
 
@@ -37,6 +39,7 @@ __all__ = [
     "reshape",
     "self_test",
     "start_chapter",
+    "stepping",
     "stored_contexts",
     "table",
     "temperature_map",
