@@ -12,7 +12,8 @@ from notebook_lint import problems
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted(path for path in (ROOT / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
 # Ids of the cells that may carry a mark of nbval, by notebook, each with its reason.
-MAY_IGNORE: dict[str, frozenset[str]] = {}
+# The first page shows the map, which grows with every chapter, and the progress of whoever reads it.
+MAY_IGNORE = {"00_start_here.ipynb": frozenset({"start-19", "start-21"})}
 
 
 def test_notebooks_are_found():

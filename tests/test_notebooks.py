@@ -174,7 +174,9 @@ def tables_of(value: object) -> list[list[float]]:
 
 PROVEN = {
     "03": ["temperature", "temperature_limits"],
+    "04": ["top_k"],
     "05": ["garbage_tail", "top_k", "top_p", "order", "order_other_way", "exercise_nucleus", "exercise_tau_nucleus"],
+    "06": ["order", "order_other_way"],
 }
 
 
