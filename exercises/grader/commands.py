@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import time
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
+from time import sleep as pause
 from typing import Any
 
 from exercises.grader import progress as memory
@@ -122,7 +122,7 @@ def watch(options: Namespace) -> int:
     looks = 0
     while options.looks is None or looks < options.looks:
         looks += 1
-        time.sleep(SECONDS_BETWEEN_LOOKS)
+        pause(SECONDS_BETWEEN_LOOKS)
         for exercise in watched:
             now = exercise.path.stat().st_mtime_ns if exercise.path.exists() else saved[exercise]
             if now != saved[exercise]:

@@ -127,8 +127,8 @@ class ForkWorker:
 
 
 def _gone(pid: int) -> bool:
-    """Whether the process ends within a second; it is not reaped yet, so its number cannot be another's."""
-    for _wait in range(100):
+    """Whether the process ends within three seconds; it is not reaped yet, so its number cannot be another's."""
+    for _wait in range(300):
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
             return True
         time.sleep(0.01)
