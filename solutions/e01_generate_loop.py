@@ -46,6 +46,7 @@ def with_sum_model(answer: Callable, ids: Tensor, max_new_tokens: int) -> Tensor
 check_tokens = Check(
     generate_greedy,
     call=with_sum_model,
+    used_with="a model whose next id is the sum of all ids so far, modulo 10",
     ids=Ids("B", "T", below=10),
     max_new_tokens=Whole(0, 5),
     examples=[(torch.tensor([[1, 2, 3]]), 3), (torch.tensor([[7], [4]]), 2)],

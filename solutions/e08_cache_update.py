@@ -49,6 +49,7 @@ def enough_keys(keys: Tensor, chunks: list[int], room: int) -> bool:
 check_chunks = Check(
     update,
     call=fill,
+    used_with="an empty cache with room for so many tokens, fed the keys in chunks of these sizes; values: keys + 100",
     keys=Reals("B", "G", "T", "d"),
     chunks=ListOf(Whole(1, 3), least=1, most=3),
     room=OneOf(lambda sizes: sizes["T"], lambda sizes: sizes["T"] + 2, lambda sizes: max(1, sizes["T"] - 1)),

@@ -147,6 +147,20 @@ def test_no_value_is_too_strange_to_be_refused(name):
         assert judge(find(name), Given(value)).status == WRONG
 
 
+@pytest.mark.parametrize("exercise", [e for e in all_exercises() if e.is_code], ids=lambda exercise: exercise.name)
+def test_the_weaker_isolation_gives_the_same_verdicts(exercise, monkeypatch):
+    monkeypatch.setenv("LLM_COURSE_ISOLATION", "thread")
+    name, function = next(iter(exercise.wrong.items()))
+    right, wrong = judge(exercise, Given(exercise.reference)), judge(exercise, Given(function))
+    assert right.passed and right.isolation == "thread"
+    assert wrong.mistakes == (name,)
+
+
+def test_a_fake_model_is_described():
+    text = text_of("generate_loop", find("generate_loop").wrong["wrong_feeds_one"])
+    assert "Used with        a model whose next id is the sum of all ids so far, modulo 10" in text
+
+
 def test_an_unfilled_table_is_not_attempted_and_a_half_filled_one_is_judged():
     exercise = find("tie_limits")
     blank = {"temperature 1": [..., ..., ...], "to 0": ..., "to infinity": None}

@@ -133,12 +133,12 @@ def _smallest(
         return same and agrees(args, got)
 
     args = shrink(case.args, check.inputs, fails) if worker.alive and kind not in DEADLY else case.args
-    if args is case.args or not worker.alive:
-        return Failure(check.names, case.args, case.label, check.answers[first], outcomes[first], found[first])
-    expected, got, difference = look(args)
-    if difference is None:  # an answer that changes its mind: keep what was seen
-        return Failure(check.names, case.args, case.label, check.answers[first], outcomes[first], found[first])
-    return Failure(check.names, args, case.label, expected, got, difference)
+    seen = (case.args, check.answers[first], outcomes[first], found[first])
+    if args is not case.args and worker.alive:
+        expected, got, difference = look(args)
+        if difference is not None:  # else the answer has changed its mind: keep what was seen
+            seen = (args, expected, got, difference)
+    return Failure(check.names, *seen, used_with=check.used_with)
 
 
 def _judge_value(exercise: Exercise, answer: Answer, limits: Limits) -> Verdict:

@@ -17,10 +17,10 @@ class Failure:
 
     names: list[str]
     args: tuple[Any, ...]
-    label: str
     expected: Outcome
     got: Outcome
     difference: Difference
+    used_with: str = ""
 
 
 @dataclass(frozen=True, repr=False)

@@ -57,6 +57,7 @@ def _next_rows(exercise: Exercise, verdict: Verdict) -> list[Row]:
 def _failure_rows(failure: Failure) -> list[Row]:
     inputs = "\n".join(_assignment(name, value) for name, value in zip(failure.names, failure.args))
     rows = [Row(_("Smallest input"), inputs, code=True)]
+    rows += [Row(_("Used with"), failure.used_with)] if failure.used_with else []
     form = failure.difference.kind in ("dtype", "shape", "type")
     rows.append(Row(_("Expected"), _outcome(failure.expected, form), code=True))
     if failure.got.kind == "answer":

@@ -31,7 +31,8 @@ class Check:
 
     examples: argument tuples that the page cares about, tried first. valid(*args): which inputs count; it also
     keeps the shrinker honest. sizes: the sizes a letter may take, `{"V": (2, 3)}`. call(answer, *args): how the
-    answer is used, where that is more than `answer(*args)`. tolerance: relative, for floats.
+    answer is used, where that is more than `answer(*args)`; used_with: what a student must know of that to follow
+    an example, in words. tolerance: relative, for floats.
     """
 
     def __init__(
@@ -42,10 +43,11 @@ class Check:
         valid: Callable[..., bool] | None = None,
         sizes: dict[str, tuple[int, ...]] | None = None,
         call: Callable | None = None,
+        used_with: str = "",
         tolerance: float = TOLERANCE,
         **kinds: Kind,
     ) -> None:
-        self.reference, self.call, self.tolerance = reference, call, tolerance
+        self.reference, self.call, self.used_with, self.tolerance = reference, call, used_with, tolerance
         self.inputs = Inputs(kinds, tuple(examples), valid, sizes)
         self._expected: dict[int, Outcome] = {}
 
