@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 
 pytest.importorskip("playwright", reason="the browser test (playwright is not installed)")
 
-from lab import ROOT, browser, open_notebook, open_page, press, run_all, server, shut_down_kernels, write_notebook
+from lab import (
+    ROOT,
+    browser,
+    open_another,
+    open_notebook,
+    open_page,
+    press,
+    run_all,
+    server,
+    shut_down_kernels,
+    write_notebook,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("chromium")]
 
 KEYS = 5
 MAKERS = ["reshape", "nucleus", "temperature_map", "filter_order", "dart"]
 HAS_PANEL = re.compile(rf"panels\.(?:{'|'.join(MAKERS)})\(")
-CHAPTERS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if HAS_PANEL.search(path.read_text("utf-8"))]
+IS_CHECK = re.compile(r"^(?:check|hint|solution|progress)\(", re.M)
 EVERY_PANEL = "every_panel.ipynb"
 SET_UP = """
 from notebooks import panels
@@ -30,94 +41,87 @@ SLIDERS = ".noUi-target:not([disabled]) [role=slider]"
 COLOURS = "svg => { const style = getComputedStyle(svg); return [style.fill, style.backgroundColor]; }"
 
 
+def code_to_the_last_panel(chapter: Path) -> list[str]:
+    """The code cells of a chapter without the checks of exercises, which take time and show no panel."""
+    cells = [cell.source for cell in nbformat.read(chapter, 4).cells if cell.cell_type == "code"]
+    last = max((number for number, cell in enumerate(cells) if HAS_PANEL.search(cell)), default=-1)
+    return [cell for cell in cells[: last + 1] if HAS_PANEL.search(cell) or not IS_CHECK.search(cell)]
+
+
+CHAPTERS = [path for path in sorted((ROOT / "notebooks").glob("*.ipynb")) if code_to_the_last_panel(path)]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Copies of the chapters, so that nothing is written into the course, and a notebook with every panel."""
+    """The code of each chapter that leads to its panels, and a notebook with every panel."""
     folder = tmp_path_factory.mktemp("notebooks")
     for chapter in CHAPTERS:
-        shutil.copy(chapter, folder)
+        write_notebook(folder / chapter.name, *code_to_the_last_panel(chapter))
     write_notebook(folder / EVERY_PANEL, SET_UP, *(f"panels.{maker}(small, story)" for maker in MAKERS), COUNT)
     return folder
 
 
 @pytest.fixture(scope="module")
-def address_of(folder, tmp_path_factory):
-    """Gives the address of a front end, "lab" or "notebook", which is started when it is first asked for."""
-    with contextlib.ExitStack() as started:
-        known = {}
-
-        def address(kind: str) -> str:
-            if kind not in known:
-                known[kind] = started.enter_context(server(kind, folder, tmp_path_factory.mktemp(kind)))
-            return known[kind]
-
-        yield address
-
-
-@pytest.fixture(scope="module")
 def window(chromium):
-    with browser(chromium) as running:
-        yield running
-
-
-@pytest.fixture
-def opened(window, address_of):
-    """Gives a page on which a notebook was opened and run."""
-    with contextlib.ExitStack() as pages:
-        yield lambda kind, name: pages.enter_context(running(window, address_of(kind), name))
+    with browser(chromium) as window:
+        yield window
 
 
 @pytest.fixture(scope="module")
-def every_panel(window, address_of):
-    """The page of the notebook with every panel in JupyterLab, shared by the tests that follow."""
-    with running(window, address_of("lab"), EVERY_PANEL) as page:
+def lab_page(window, folder, tmp_path_factory):
+    """A page of JupyterLab with the notebook that has every panel, run; shared, since the start takes long."""
+    with started("lab", window, folder, tmp_path_factory) as page:
         yield page
 
 
 @contextlib.contextmanager
-def running(window, address: str, name: str):
-    page, faults = open_page(window), []
-    open_notebook(page, address, name)
-    # Only from here on: Notebook 7 has a fault of its own while it loads.
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    run_all(page)
-    yield page
-    shut_down_kernels(page)
-    page.close()
-    assert faults == []
+def started(kind: str, window, folder: Path, tmp_path_factory):
+    with server(kind, folder, tmp_path_factory.mktemp(kind)) as address:
+        page, faults = open_page(window), []
+        open_notebook(page, address, EVERY_PANEL)
+        # Only from here on: Notebook 7 has a fault of its own while it loads.
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        run_all(page)
+        yield page
+        shut_down_kernels(page)
+        page.close()
+        assert faults == []
 
 
-@pytest.mark.parametrize("name", [chapter.name for chapter in CHAPTERS])
-def test_every_slider_of_a_chapter_answers_to_keys(opened, folder, name):
-    try_sliders(opened("lab", name), folder / name)
+def test_every_slider_answers_to_keys_in_jupyterlab(lab_page, folder):
+    try_sliders(lab_page, folder / EVERY_PANEL)
 
 
-def test_every_slider_answers_to_keys_in_notebook_7(opened, folder):
-    try_sliders(opened("notebook", EVERY_PANEL), folder / EVERY_PANEL)
-
-
-def test_every_slider_answers_to_keys_in_jupyterlab(every_panel, folder):
-    try_sliders(every_panel, folder / EVERY_PANEL)
-
-
-def test_the_dark_theme_turns_ink_and_paper_round(every_panel, folder):
-    picture = panels_in(every_panel, folder / EVERY_PANEL)[0].locator("svg[role=img]")
+def test_the_dark_theme_turns_ink_and_paper_round(lab_page, folder):
+    picture = panels_in(lab_page, folder / EVERY_PANEL)[0].locator("svg[role=img]")
     light_ink, light_paper = map(brightness, picture.evaluate(COLOURS))
-    every_panel.evaluate("() => jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-    every_panel.wait_for_function("() => document.body.dataset.jpThemeLight === 'false'")
+    lab_page.evaluate("() => jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    lab_page.wait_for_function("() => document.body.dataset.jpThemeLight === 'false'")
     dark_ink, dark_paper = map(brightness, picture.evaluate(COLOURS))
     assert light_ink < 100 < 200 < light_paper
     assert dark_paper < 100 < 200 < dark_ink
 
 
-def test_running_the_cells_again_leaves_no_widget_behind(every_panel, folder):
+def test_running_the_cells_again_leaves_no_widget_behind(lab_page, folder):
     counts = []
     for _run in range(2):
-        run_all(every_panel)
-        panels_in(every_panel, folder / EVERY_PANEL)
-        counts.append(every_panel.get_by_text("widgets: ").last.inner_text())
+        run_all(lab_page)
+        panels_in(lab_page, folder / EVERY_PANEL)
+        counts.append(lab_page.get_by_text("widgets: ").last.inner_text())
     assert re.fullmatch(r"widgets: [1-9]\d*\s*", counts[0])
     assert counts[1] == counts[0]
+
+
+@pytest.mark.parametrize("name", [chapter.name for chapter in CHAPTERS])
+def test_every_slider_of_a_chapter_answers_to_keys(lab_page, folder, name):
+    open_another(lab_page, name)
+    run_all(lab_page)
+    try_sliders(lab_page, folder / name)
+
+
+def test_every_slider_answers_to_keys_in_notebook_7(window, folder, tmp_path_factory):
+    with started("notebook", window, folder, tmp_path_factory) as page:
+        try_sliders(page, folder / EVERY_PANEL)
 
 
 def try_sliders(page, path: Path) -> None:
