@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 from pathlib import Path
 
@@ -24,10 +25,16 @@ from lab import (
     write_notebook,
 )
 
+from notebooks import panels
+
 pytestmark = [pytest.mark.slow, pytest.mark.needs("chromium")]
 
 KEYS = 5
-MAKERS = ["reshape", "nucleus", "temperature_map", "filter_order", "dart"]
+MAKERS = {
+    name: inspect.signature(getattr(panels, name)).parameters
+    for name in panels.__all__
+    if inspect.signature(getattr(panels, name)).return_annotation == "Panel"
+}
 HAS_PANEL = re.compile(rf"panels\.(?:{'|'.join(MAKERS)})\(")
 IS_CHECK = re.compile(r"^(?:check|hint|solution|progress)\(", re.M)
 EVERY_PANEL = "every_panel.ipynb"
@@ -57,7 +64,8 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("notebooks")
     for chapter in CHAPTERS:
         write_notebook(folder / chapter.name, *code_to_the_last_panel(chapter))
-    write_notebook(folder / EVERY_PANEL, SET_UP, *(f"panels.{maker}(small, story)" for maker in MAKERS), COUNT)
+    cells = [f"panels.{name}(small, story)" for name, parameters in MAKERS.items() if "contexts" in parameters]
+    write_notebook(folder / EVERY_PANEL, SET_UP, *cells, COUNT)
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from xml.etree import ElementTree
 
@@ -24,12 +25,11 @@ TIES = panels.Context("ties", "One of", [1.0, 1.0, 0.0, -math.inf, 1.0])
 ONE = panels.Context("one", "", [3.0])
 WIDE = panels.Context("wide", "a\nb", torch.linspace(5, -5, 200), [f"token{i}" for i in range(200)])
 SMALL = (FOUR, TIES, ONE, WIDE)
+# Every panel that shows contexts.
 PANELS = {
-    "reshape": panels.reshape,
-    "nucleus": panels.nucleus,
-    "temperature_map": panels.temperature_map,
-    "filter_order": panels.filter_order,
-    "dart": panels.dart,
+    name: getattr(panels, name)
+    for name in panels.__all__
+    if "contexts" in inspect.signature(getattr(panels, name)).parameters
 }
 MOST_BYTES = 30_000
 
