@@ -305,14 +305,17 @@ def test_a_child_of_the_answer_ends_with_it(tmp_path):
 
     def leaves_a_child(probs, top_p):
         if not note.exists():
+            note.write_text("0")  # what it stays if this user may not start processes
             child = os.fork()
             if child == 0:
                 time.sleep(1000)
             note.write_text(str(child))
         return keep_top_p(probs, top_p)
 
-    assert judge(EXERCISE, Given(leaves_a_child)).passed
-    assert is_gone(int(note.read_text()))
+    verdict = judge(EXERCISE, Given(leaves_a_child))
+    child = int(note.read_text())
+    assert verdict.passed == (child > 0)
+    assert child == 0 or is_gone(child)
 
 
 def is_gone(pid):

@@ -162,6 +162,7 @@ def _settle() -> None:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))  # no processes or threads of its own (root is exempt)
     most = _memory_in_use() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     torch.set_num_threads(1)  # the pool of threads did not survive the fork

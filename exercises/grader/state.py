@@ -35,6 +35,18 @@ def _write_filters(filters: list) -> None:
         pass
 
 
+def _read_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # the folder has been deleted
+        return ""
+
+
+def _write_folder(path: str) -> None:
+    if path:
+        os.chdir(path)
+
+
 def _read_environment() -> dict:
     return dict(os.environ._data)  # as stored: decoding some hundred texts for each call of an answer would show
 
@@ -56,7 +68,7 @@ SETTINGS = (
     ),
     Setting(_("torch's global random numbers"), torch.get_rng_state, torch.set_rng_state, torch.equal),
     Setting(_("Python's global random numbers"), random.getstate, random.setstate),
-    Setting(_("the folder that the kernel works in"), os.getcwd, os.chdir),
+    Setting(_("the folder that the kernel works in"), _read_folder, _write_folder),
     Setting(_("the warning filters"), lambda: list(warnings.filters), _write_filters),
     Setting(_("Python's recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit),
     Setting(_("the environment variables"), _read_environment, _write_environment),
