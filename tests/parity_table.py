@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import tempfile
 import zlib
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,8 @@ class Result:
 
 def make_reference(case: Case) -> PreTrainedModel:
     """The model of transformers in eval mode and float32, its weights rounded to the dtype of the case."""
-    config = getattr(transformers, f"{case.family}Config")(**case.config)
+    # A copy, because transformers writes into what it is given.
+    config = getattr(transformers, f"{case.family}Config")(**deepcopy(case.config))
     head = "LMHeadModel" if "GPT" in case.family else "ForCausalLM"
     model = getattr(transformers, f"{case.family}{head}")(config).eval()
     generator = torch.Generator().manual_seed(zlib.crc32(str(case).encode()))

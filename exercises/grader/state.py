@@ -83,6 +83,7 @@ OWNERS = {"torch": torch, "torch.nn.functional": torch.nn.functional, "torch.Ten
 OWNERS["builtins"] = builtins
 # A shell or a debugger replaces these, and torch.Storage follows the default dtype: no fault of an answer.
 EXEMPT = {"_", "input", "print", "open", "exit", "quit", "breakpoint", "__import__", "__build_class__", "Storage"}
+EXEMPT |= {"manual_seed"}  # torch itself wraps it when its compiler is first imported
 # What the functions were when the grader was imported, before a student's first line.
 SNAPSHOTS = {owner: dict(vars(place)) for owner, place in OWNERS.items()}
 MISSING = object()
