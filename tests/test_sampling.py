@@ -123,6 +123,26 @@ def test_exact_hits_of_the_threshold_keep_no_token_more(probs, numerator):
         assert kept_ids(filter_logits(logits, top_p=float(top_p))) == [kept]
 
 
+def partitions(total, largest):
+    """All ways to write `total` as a sum of parts that do not grow."""
+    if total == 0:
+        yield ()
+    for part in range(min(largest, total), 0, -1):
+        for rest in partitions(total - part, part):
+            yield (part, *rest)
+
+
+@pytest.mark.parametrize("denominator", [8, 10])
+def test_p05_sums_of_eighths_and_tenths_hit_the_threshold_in_every_dtype(denominator):
+    """Every distribution of such shares, at each of its own sums: 0.5 + 0.3 reaches 0.8."""
+    for parts in partitions(denominator, denominator):
+        exact = (torch.tensor([parts], dtype=torch.float64) / denominator).log()
+        for count in range(1, len(parts)):
+            top_p = sum(parts[:count]) / denominator
+            for logits in (exact, exact.float()):
+                assert kept_ids(filter_logits(logits, top_p=top_p)) == [list(range(count))]
+
+
 @pytest.mark.parametrize("size", [1, 2, 4, 8, 64, 1024])
 def test_equal_logits_are_cut_by_rank_with_exact_boundaries(size):
     for eighth in range(1, 8):
@@ -135,11 +155,6 @@ def test_zero_and_minus_zero_are_a_tie():
     assert kept_ids(filter_logits(logits, top_k=3)) == [[0, 1, 2]]
     assert kept_ids(filter_logits(logits, top_p=0.5)) == [list(range(20))]
     assert sample_next_token(logits, False).item() == 0
-
-
-def test_p05_float64_and_float32_keep_the_same_at_a_decimal_boundary():
-    for logits in (P.log(), P.log().float()):
-        assert kept_ids(filter_logits(logits, top_p=0.8)) == [[0, 1]]
 
 
 def test_p08_top_p_of_one_is_a_no_op():

@@ -90,13 +90,14 @@ def test_i12_an_exception_in_between_leaves_nothing_behind(family):
     assert model.generate(X, 9, False).equal(expected)
 
 
-def test_the_output_is_an_ordinary_tensor_and_gradients_are_back_between_steps():
-    model = fresh_tiny("LLaMA")
-    assert not model.generate(X, 2, False).is_inference()
-    for step in generate_steps(model, X, 3, False):
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_the_output_is_an_ordinary_tensor_and_gradients_are_back_between_steps(use_cache):
+    model = fresh_tiny("LLaMA", 4)
+    assert not model.generate(X, 2, False, use_cache=use_cache).is_inference()
+    for step in generate_steps(model, X, 5, False, use_cache=use_cache):
         assert torch.is_grad_enabled()
         assert not step.logits.requires_grad
-        (model.embed.weight.sum() * 2).backward()
+        model(X).sum().backward()
     assert torch.is_grad_enabled()
 
 
