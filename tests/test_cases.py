@@ -19,7 +19,9 @@ from llm_gen import filter_logits, generate
 from llm_gen.story.metrics import entropy
 
 HERE = Path(__file__).parent
-CASES = {case["id"]: case for case in map(json.loads, (HERE / "cases/generation.jsonl").read_text().splitlines())}
+CASES = {
+    case["id"]: case for case in map(json.loads, (HERE / "cases/generation.jsonl").read_text("utf-8").splitlines())
+}
 DATA = {name: case["data"] for name, case in CASES.items() if "data" in case}
 FILTERS = [name for name, data in DATA.items() if data["fn"] == "filter_logits"]
 GENERATIONS = [name for name, data in DATA.items() if data["fn"] == "generate"]
