@@ -15,6 +15,7 @@ from tokenizers import AddedToken, decoders, models, pre_tokenizers
 from tokenizers import Tokenizer as Backend
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+import llm_gen
 from llm_gen import GPT, GPT2, DecoderLM, Gemma, LLaMA, Mistral, Mixtral
 from llm_gen.tokenizer import Tokenizer
 from llm_gen.weights import load_model, load_tokenizer
@@ -46,6 +47,15 @@ def make_model(family: str) -> DecoderLM:
 @pytest.fixture(params=MODELS)
 def family(request) -> str:
     return request.param
+
+
+@pytest.mark.parametrize("name", ["tiny", "tiny-draft", "tiny-undertrained"])
+def test_each_model_that_ships_has_a_name(name):
+    model = load_model(name)
+    same = load_model(Path(llm_gen.__file__).parent / "data" / name)
+    assert not model.training and model.config == same.config
+    assert torch.equal(model.embed.weight, same.embed.weight)
+    assert load_tokenizer(name).encode("Once upon a time") == load_tokenizer("tiny").encode("Once upon a time")
 
 
 @torch.no_grad()

@@ -18,16 +18,20 @@ from llm_gen.weights.tokenizer_folder import read_tokenizer
 
 __all__ = ["NAMES", "load_model", "load_tokenizer"]
 
+DATA = Path(__file__).parents[1] / "data"
 # The models that have a name, and where each one lies.
 NAMES = {
-    "tiny": lambda: Path(__file__).parents[1] / "data" / "tiny",
+    "tiny": lambda: DATA / "tiny",
+    "tiny-draft": lambda: DATA / "tiny-draft",
+    "tiny-undertrained": lambda: DATA / "tiny-undertrained",
     "smollm2": lambda: smollm2.fetch(progress=_tell),
 }
 
 
 def load_model(name_or_path: str | Path) -> DecoderLM:
-    """A model in eval mode: "tiny", "smollm2" (fetched on first use), a checkpoint folder (our own, or one of
-    Hugging Face's), or a `.gguf` file. A name wins over a folder of that name: write "./tiny" for the folder.
+    """A model in eval mode: "tiny", its small "tiny-draft" and its "tiny-undertrained" twin (one tokenizer for all
+    three), "smollm2" (fetched on first use), a checkpoint folder (our own, or one of Hugging Face's), or a `.gguf`
+    file. A name wins over a folder of that name: write "./tiny" for the folder.
 
     Raises TypeError for another kind of argument, CheckpointError if there is no such model or it is broken.
     """
