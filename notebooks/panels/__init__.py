@@ -11,9 +11,10 @@
 The panels: `reshape` (what the settings do to one distribution), `nucleus` (why the crossing token stays),
 `temperature_map` (every temperature at once), `filter_order` (two filters, both ways round), `dart` (a draw as a
 point on a ruler). Each takes contexts, made by hand with `Context` or out of `stored_contexts`. `stepping` takes a
-model and its tokenizer, and writes a text step by step.
+model and its tokenizer, and writes a text step by step; `batch_board` takes a model and several prompts.
 """
 
+from notebooks.panels.batch_board import batch_board
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts
 from notebooks.panels.course_map import course_map
@@ -30,6 +31,7 @@ from notebooks.panels.words import fixed, percent
 __all__ = [
     "Context",
     "Panel",
+    "batch_board",
     "course_map",
     "dart",
     "filter_order",
