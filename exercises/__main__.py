@@ -56,7 +56,21 @@ def _parser() -> argparse.ArgumentParser:
     tabling.add_argument("names", nargs="*", metavar=_("name"))
     tabling.add_argument("--write", action="store_true")
     tabling.set_defaults(run=commands.table)
+    outlining = add("syllabus", help=_("objectives, exercises, usual mistakes"))
+    outlining.add_argument("--write", action="store_true")
+    outlining.set_defaults(run=_syllabus)
     return parser
+
+
+def _syllabus(options: argparse.Namespace) -> int:
+    from exercises.classroom import rubric, syllabus
+
+    found = rubric.chapters()
+    if options.write:
+        syllabus.write(found)
+    else:
+        print_text(syllabus.syllabus(found))
+    return commands.ALL_PASSED
 
 
 if __name__ == "__main__":
