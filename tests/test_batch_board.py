@@ -103,7 +103,7 @@ def test_every_setting_is_drawn_small_and_well_formed(board):
 def words_stay_apart(scene):
     boxes = [box(mark) for mark in scene.marks if isinstance(mark, Text) and mark.text]
     for i, (left, top, right, bottom, text) in enumerate(boxes):
-        assert -10 <= left and right <= scene.width + 10 and 0 <= top and bottom <= scene.height + 10, text
+        assert left >= -10 and right <= scene.width + 10 and top >= 0 and bottom <= scene.height + 10, text
         for other_left, other_top, other_right, other_bottom, other in boxes[:i]:
             apart = right <= other_left or other_right <= left or bottom <= other_top or other_bottom <= top
             assert apart, f"{text!r} and {other!r} overlap"
