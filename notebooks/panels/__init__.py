@@ -11,38 +11,57 @@
 The panels: `reshape` (what the settings do to one distribution), `nucleus` (why the crossing token stays),
 `temperature_map` (every temperature at once), `filter_order` (two filters, both ways round), `dart` (a draw as a
 point on a ruler). Each takes contexts, made by hand with `Context` or out of `stored_contexts`. `stepping` takes a
-model and its tokenizer, and writes a text step by step; `batch_board` takes a model and several prompts.
+model and its tokenizer, and writes a text step by step; `loop_meter` takes texts with their probabilities, of
+`greedy_text` or `stored_texts`, and shows how a phrase feeds itself; `batch_board` takes a model and several prompts. `caching`
+shows what a cache saves, `memory_price` what it weighs and what a token costs, `windows` who sees whom and what
+becomes of a cache in a full context.
 """
 
 from notebooks.panels.batch_board import batch_board
+from notebooks.panels.caching import caching
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts
 from notebooks.panels.course_map import course_map
 from notebooks.panels.dart import dart
 from notebooks.panels.filter_order import filter_order
+from notebooks.panels.loop_meter import loop_meter
+from notebooks.panels.memory_price import memory_price
 from notebooks.panels.next_token import reshape
 from notebooks.panels.nucleus import nucleus
 from notebooks.panels.panel import Panel
+from notebooks.panels.scored import ScoredText, greedy_text, stored_texts
 from notebooks.panels.start import self_test
 from notebooks.panels.stepping import stepping
 from notebooks.panels.temperature_map import temperature_map
+from notebooks.panels.timing import measure_machine, seconds_per_pass, weight_bytes
+from notebooks.panels.windows import windows
 from notebooks.panels.words import fixed, percent
 
 __all__ = [
     "Context",
     "Panel",
+    "ScoredText",
     "batch_board",
+    "caching",
     "course_map",
     "dart",
     "filter_order",
     "fixed",
+    "greedy_text",
+    "loop_meter",
+    "measure_machine",
+    "memory_price",
     "nucleus",
     "percent",
     "reshape",
+    "seconds_per_pass",
     "self_test",
     "start_chapter",
     "stepping",
     "stored_contexts",
+    "stored_texts",
     "table",
     "temperature_map",
+    "weight_bytes",
+    "windows",
 ]

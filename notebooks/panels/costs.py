@@ -7,7 +7,7 @@ from functools import cache
 
 import torch
 
-from llm_gen import KVCache, kv_cache_bytes
+from llm_gen.cache import BLOCK, KVCache, kv_cache_bytes
 
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}
 
@@ -127,7 +127,8 @@ class Cost:
 def allocated_bytes(sizes: Sizes, tokens: int, rows: int, dtype: str) -> int:
     """What a cache takes after it has read `tokens` columns; on the device "meta" it has a size and no memory."""
     kind = DTYPES[dtype]
-    store = KVCache(sizes.layers, rows, sizes.kv_heads, sizes.head_size, 2 * tokens, dtype=kind, device="meta")
+    room = tokens + BLOCK  # more than it reads, as in a text that goes on
+    store = KVCache(sizes.layers, rows, sizes.kv_heads, sizes.head_size, room, dtype=kind, device="meta")
     new = torch.empty(rows, sizes.kv_heads, tokens, sizes.head_size, dtype=kind, device="meta")
     store.update(0, new, new)
     return store.nbytes
