@@ -12,9 +12,9 @@ The panels: `reshape` (what the settings do to one distribution), `nucleus` (why
 `temperature_map` (every temperature at once), `filter_order` (two filters, both ways round), `dart` (a draw as a
 point on a ruler). Each takes contexts, made by hand with `Context` or out of `stored_contexts`. `stepping` takes a
 model and its tokenizer, and writes a text step by step; `loop_meter` takes texts with their probabilities, of
-`greedy_text` or `stored_texts`, and shows how a phrase feeds itself; `batch_board` takes a model and several prompts. `caching`
-shows what a cache saves, `memory_price` what it weighs and what a token costs, `windows` who sees whom and what
-becomes of a cache in a full context.
+`greedy_text` or `stored_texts`, and shows how a phrase feeds itself; `batch_board` takes a model and several prompts.
+`caching` shows what a cache saves, `memory_price` what it weighs and what a token costs, `windows` who sees whom and
+what becomes of a cache in a full context.
 """
 
 from notebooks.panels.batch_board import batch_board
