@@ -9,7 +9,9 @@ may import it, never the other way round. Each file imports only from files befo
     sandbox    one call, watched    judge     answer -> verdict     commands  python -m exercises
     isolate    process or thread    card      text and HTML         mutate    small faults in a reference
     fork       the process          wording   a verdict in words    audit     judging the judge, the table
+    stored     a page without code
     catalog    exercises by files
     answers    a cell's or a file's
+    excerpt    what a name needs
     stubs      source of pages
 """

@@ -65,7 +65,7 @@ def solution(name: str) -> None:
 
 def solution_card(exercise: Exercise) -> Card:
     policy = solution_policy()
-    if policy == NEVER:
+    if policy == NEVER or exercise.is_stored:
         return Card(_("{name}: solutions are not shown in this course").format(name=exercise.short))
     if policy == AFTER_ATTEMPT and not memory.attempted(exercise.name):
         text = _("Try first: the solution is shown after one attempt.")

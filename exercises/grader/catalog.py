@@ -17,10 +17,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from exercises.grader import stored
 from llm_gen.text import _
 from solutions.vocabulary import Check, ValueCheck
 
 FOLDER = Path(__file__).resolve().parents[1]
+PAGES = FOLDER.parent / "solutions"
 NAME = re.compile(r"e(\d\d)_(\w+)")
 
 
@@ -30,10 +32,16 @@ class UnknownExercise(LookupError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """One task and the page that answers it."""
+    """One task and the page that answers it.
+
+    seed: draws inputs of its own for a function (`Check.with_seed`). variant: which of the page's `variants` of the
+    numbers stands on both pages; 0 is as they are.
+    """
 
     name: str
     folder: Path = field(default=FOLDER, repr=False)
+    seed: str = ""
+    variant: int = 0
 
     @property
     def short(self) -> str:
@@ -50,17 +58,45 @@ class Exercise:
 
     @cached_property
     def task(self) -> Task:
-        return read_task(self.path.read_text(encoding="utf-8"))
+        return read_task(self.vary(self.path.read_text(encoding="utf-8")))
+
+    @cached_property
+    def is_stored(self) -> bool:
+        """Whether this edition has stored answers in the place of the solution page."""
+        return not (PAGES / f"{self.name}.py").exists()
 
     @cached_property
     def page(self) -> ModuleType:
         """The solution page."""
-        return importlib.import_module(f"solutions.{self.name}")
+        if self.is_stored:
+            return stored.load_page(PAGES / f"{self.name}{stored.SUFFIX}")
+        return self._varied_page() if self.variant else importlib.import_module(f"solutions.{self.name}")
+
+    @cached_property
+    def page_source(self) -> str:
+        return self.vary((PAGES / f"{self.name}.py").read_text(encoding="utf-8"))
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Numbers as the task writes them, first, and others that may stand in their place."""
+        if self.is_stored:
+            return ()
+        return getattr(importlib.import_module(f"solutions.{self.name}"), "variants", ())
+
+    def vary(self, text: str) -> str:
+        """The text with the numbers of this variant."""
+        return text.replace(self.variants[0], self.variants[self.variant]) if self.variant else text
+
+    def _varied_page(self) -> ModuleType:
+        page = ModuleType(f"solutions.{self.name}_{self.variant}")
+        exec(compile(self.page_source, page.__name__, "exec"), vars(page))
+        return page
 
     @cached_property
     def checks(self) -> list[Check | ValueCheck]:
         named = [value for name, value in vars(self.page).items() if name.startswith("check_")]
-        return [value for value in named if isinstance(value, (Check, ValueCheck))]
+        found = [value for value in named if isinstance(value, (Check, ValueCheck))]
+        return [check.with_seed(self.seed) if self.seed and isinstance(check, Check) else check for check in found]
 
     @property
     def reference(self) -> Callable:

@@ -24,7 +24,6 @@ from llm_gen.text import _
 from solutions.vocabulary import Outcome, failure
 
 MEMORY = 1 << 30  # bytes a check may use beyond what the kernel holds already
-LONGEST_LIFE = 120  # seconds; an orphan ends by itself
 LARGEST_REPLY = 50_000_000
 BUNDLE = 16  # requests sent at once: a few kilobytes
 BROKEN = _("what came back is not an answer")
@@ -36,16 +35,30 @@ class ForkWorker:
     level = "process"
 
     def __init__(self, load: Load, call: Callable | None, limits: Limits) -> None:
-        self._limits = limits
+        def start(requests: int, replies: int) -> int:
+            with warnings.catch_warnings():
+                # Newer Pythons warn that threads and fork do not mix; the child uses one thread and no lock of ours.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                pid = os.fork()
+            if pid == 0:
+                child(load, call, limits, requests, replies)
+            return pid
+
+        self._talk_to(start, limits)
+
+    def _talk_to(self, start: Callable[[int, int], int], limits: Limits) -> None:
+        """`start` begins a process that reads requests from one pipe and writes replies to another; gives its pid."""
+        self._limits, self._end_of_life = limits, time.monotonic() + limits.life
         answers, replies = os.pipe(), os.pipe()
-        with warnings.catch_warnings():
-            # Newer Pythons warn that threads and fork do not mix; the child uses one thread and no lock of ours.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            self._pid = os.fork()
-        if self._pid == 0:
-            _child(load, call, limits, answers[0], replies[1])
-        os.close(answers[0])
-        os.close(replies[1])
+        try:
+            self._pid = start(answers[0], replies[1])
+        except OSError:
+            os.close(answers[1])
+            os.close(replies[0])
+            raise
+        finally:
+            os.close(answers[0])
+            os.close(replies[1])
         self._requests, self._replies, self._buffer = answers[1], replies[0], b""
         self.alive = True
 
@@ -84,7 +97,7 @@ class ForkWorker:
         return outcomes
 
     def _next_outcome(self) -> Outcome:
-        line = self._read_line(time.monotonic() + self._limits.clock)
+        line = self._read_line(min(time.monotonic() + self._limits.clock, self._end_of_life))
         return self._read_outcome(line) if line else self._obituary(self._end(kill=line is None))
 
     def _read_outcome(self, line: bytes) -> Outcome:
@@ -112,10 +125,10 @@ class ForkWorker:
         self.alive = False
         os.close(self._requests)
         os.close(self._replies)
-        killed = kill or not _gone(self._pid)
-        _kill_group(self._pid)  # also what it started and left behind
-        _pid, status = os.waitpid(self._pid, 0)
-        return signal.SIGPROF if killed else status
+        return self._reap(kill)
+
+    def _reap(self, kill: bool) -> int:
+        return reap(self._pid, kill)
 
     def _obituary(self, status: int) -> Outcome:
         if os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGALRM):
@@ -124,6 +137,14 @@ class ForkWorker:
             name = signal.Signals(os.WTERMSIG(status)).name
             return Outcome("crash", message=_("the call crashed Python ({signal})").format(signal=name))
         return Outcome("crash", message=_("the call ended Python itself (os._exit)"))
+
+
+def reap(pid: int, kill: bool) -> int:
+    """End a child of this process and all that it started; its wait status, or SIGPROF if it had to be killed."""
+    killed = kill or not _gone(pid)
+    _kill_group(pid)  # also what it started and left behind
+    _pid, status = os.waitpid(pid, 0)
+    return signal.SIGPROF if killed else status
 
 
 def _gone(pid: int) -> bool:
@@ -142,22 +163,30 @@ def _kill_group(pid: int) -> None:
             kill(pid, signal.SIGKILL)
 
 
-def _child(load: Load, call: Callable | None, limits: Limits, requests: int, replies: int) -> None:
-    """The life of the forked process; it never returns."""
+def child(
+    load: Load,
+    call: Callable | None,
+    limits: Limits,
+    requests: int,
+    replies: int,
+    restrict: Callable[[], None] = lambda: None,
+) -> None:
+    """The life of the forked process; it never returns. `restrict`: what it gives up before the answer runs."""
     try:
-        _settle()
+        _settle(limits)
+        restrict()
         _serve(load, call, limits, requests, replies)
     finally:
         os._exit(0)
 
 
-def _settle() -> None:
+def _settle(limits: Limits) -> None:
     """A session of its own, no terminal, no core file, less memory, one thread, no way to draw in the notebook."""
     os.setsid()
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
-    signal.alarm(LONGEST_LIFE)
+    signal.alarm(limits.life + 1)  # an orphan ends by itself
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)

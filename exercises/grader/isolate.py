@@ -30,10 +30,14 @@ Load = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds that one call may take: of the processor (a busy answer) and of the clock (a sleeping one)."""
+    """Seconds that one call may take: of the processor (a busy answer) and of the clock (a sleeping one).
+
+    life: seconds for all calls of one check together.
+    """
 
     processor: float = 2.0
     clock: float = 5.0
+    life: int = 120
 
 
 STUDENT = Limits()

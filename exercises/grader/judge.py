@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,25 +15,34 @@ from exercises.grader.isolate import STUDENT, Limits, Worker, open_worker
 from exercises.grader.state import clean_state
 from exercises.grader.verdict import DEADLY, NOT_ATTEMPTED, PASSED, WRONG, Failure, Verdict
 from llm_gen.text import _
-from solutions.vocabulary import Case, Check, Difference, Outcome, ValueCheck, shrink
+from solutions.vocabulary import Case, Check, Difference, Outcome, ValueCheck
 from solutions.vocabulary.compare import kind_of
 
 
-def judge(exercise: Exercise, answer: Answer, limits: Limits = STUDENT) -> Verdict:
-    """The verdict on one answer. Nothing that the answer does outlives the call."""
+Place = Callable[[Exercise, Answer, Check | None], Worker]  # where an answer runs; the check says how it is called
+
+
+def judge(exercise: Exercise, answer: Answer, limits: Limits = STUDENT, place: Place | None = None) -> Verdict:
+    """The verdict on one answer. Nothing that the answer does outlives the call. `place`: the default is `here`."""
+    place = place or here(limits)
     with clean_state() as replaced:
-        verdict = _judge_code(exercise, answer, limits) if exercise.is_code else _judge_value(exercise, answer, limits)
+        verdict = (_judge_code if exercise.is_code else _judge_value)(exercise, answer, place)
     notes = [
         _("{name} is not the original function here; the check used the original.").format(name=n) for n in replaced
     ]
     return replace(verdict, notes=(*verdict.notes, *notes[:2]))
 
 
-def _judge_code(exercise: Exercise, answer: Answer, limits: Limits) -> Verdict:
+def here(limits: Limits) -> Place:
+    """Beside this process, which knows the answers: for the student's own check."""
+    return lambda exercise, answer, check: open_worker(answer.load, check.call if check else None, limits)
+
+
+def _judge_code(exercise: Exercise, answer: Answer, place: Place) -> Verdict:
     """The verdicts of the page's checks added up, until one is not passed."""
     total = Verdict(exercise.name, PASSED)
     for check in exercise.checks:
-        worker = open_worker(answer.load, check.call, limits)
+        worker = place(exercise, answer, check)
         try:
             part = _run(exercise, check, worker)
         finally:
@@ -132,7 +142,7 @@ def _smallest(
         same = difference is not None and difference.kind == kind and expected.kind == usable
         return same and agrees(args, got)
 
-    args = shrink(case.args, check.inputs, fails) if worker.alive and kind not in DEADLY else case.args
+    args = check.shrink(case.args, fails) if worker.alive and kind not in DEADLY else case.args
     seen = (case.args, check.answers[first], outcomes[first], found[first])
     if args is not case.args and worker.alive:
         expected, got, difference = look(args)
@@ -141,17 +151,17 @@ def _smallest(
     return Failure(check.names, *seen, used_with=check.used_with)
 
 
-def _judge_value(exercise: Exercise, answer: Answer, limits: Limits) -> Verdict:
-    made = _make_value(answer, limits)
+def _judge_value(exercise: Exercise, answer: Answer, place: Place) -> Verdict:
+    made, level = _make_value(exercise, answer, place)
     if made.kind != "answer":
-        return _not_read(exercise, made)
+        return replace(_not_read(exercise, made), isolation=level)
     check: ValueCheck = exercise.checks[0]
     try:
         entries = check.entries(_as_lists(made.value))
     except ValueError as error:
         return Verdict(exercise.name, WRONG, problem=f"{str(error)[:1].upper()}{str(error)[1:]}.")
     right = sum(entry.right for entry in entries)
-    verdict = Verdict(exercise.name, PASSED, right, len(entries), entries=entries)
+    verdict = Verdict(exercise.name, PASSED, right, len(entries), entries=entries, isolation=level)
     if not any(entry.filled for entry in entries):
         return replace(verdict, status=NOT_ATTEMPTED)
     if right == len(entries):
@@ -160,18 +170,18 @@ def _judge_value(exercise: Exercise, answer: Answer, limits: Limits) -> Verdict:
     return replace(verdict, status=WRONG, mistakes=mistakes.names, likely=diagnose.in_words(mistakes, check))
 
 
-def _make_value(answer: Answer, limits: Limits) -> Outcome:
-    """The value as plain data: that of a notebook is read here, that of a file is made under the limits."""
+def _make_value(exercise: Exercise, answer: Answer, place: Place) -> tuple[Outcome, str]:
+    """The value as plain data and how it was isolated: a notebook's is read here, a file's is made under the limits."""
     if isinstance(answer, Written):
-        worker = open_worker(answer.load, None, limits)
+        worker = place(exercise, answer, None)
         try:
-            return worker.load()
+            return worker.load(), worker.level
         finally:
             worker.close()
     try:
-        return Outcome("answer", codec.decode(codec.encode(answer.value)))
+        return Outcome("answer", codec.decode(codec.encode(answer.value))), ""
     except codec.Unreadable as error:
-        return Outcome("unreadable", message=str(error))
+        return Outcome("unreadable", message=str(error)), ""
 
 
 def _as_lists(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import re
 from pathlib import Path
@@ -17,7 +16,9 @@ SETTINGS = ("objective", "difficulty", "minutes", "hints", "options")
 
 def stub(exercise: Exercise) -> str:
     """The signature and docstring of the reference without its body, or the value with `...` for each entry."""
-    source = inspect.getsource(exercise.page)
+    if exercise.is_stored:
+        return exercise.page.stub
+    source = exercise.page_source
     body = ast.parse(source).body
     function = next(node for node in body if getattr(node, "name", "") == exercise.answer_name)
     if exercise.is_code:
@@ -80,13 +81,13 @@ def _name(node: ast.Assign) -> str:
 
 def reference_source(exercise: Exercise) -> str:
     """The reference with the helpers of its page that it uses, as a student may see it."""
-    source = inspect.getsource(exercise.page)
+    source = exercise.page_source
     return "\n\n".join(ast.get_source_segment(source, node) or "" for node in reference_functions(exercise))
 
 
 def reference_functions(exercise: Exercise) -> list[ast.stmt]:
     """The reference and the functions of its page that it uses, directly or not, in the page's order."""
-    tree = ast.parse(inspect.getsource(exercise.page))
+    tree = ast.parse(exercise.page_source)
     known = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
     needed = [exercise.answer_name]
     for name in needed:

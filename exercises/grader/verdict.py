@@ -44,7 +44,7 @@ class Verdict:
     likely: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
-    isolation: str = ""
+    isolation: str = field(default="", compare=False)
 
     @property
     def passed(self) -> bool:

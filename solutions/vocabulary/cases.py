@@ -41,12 +41,16 @@ def size_of(value: Any) -> int:
 
 @dataclass(frozen=True)
 class Inputs:
-    """How the arguments of one function are made. sizes: for a letter, the sizes it may take."""
+    """How the arguments of one function are made. sizes: for a letter, the sizes it may take.
+
+    seed: if given, as many further ordinary inputs are drawn from it.
+    """
 
     kinds: Mapping[str, Kind]
     examples: tuple[tuple, ...] = ()
     valid: Valid | None = None
     sizes: Mapping[str, tuple[int, ...]] | None = None
+    seed: str = ""
 
     def cases(self) -> list[Case]:
         """Examples first, then the others from small to large; none twice."""
@@ -74,8 +78,9 @@ class Inputs:
                     yield from self._try(EDGES, f"{name}: {label}", None, {name: maker}, turn)
 
     def _random(self) -> Iterator[Case]:
-        for turn in range(RANDOM_CASES):
-            yield from self._try(BASIC, "ordinary", None, {}, turn)
+        for label in ("ordinary", f"ordinary, {self.seed}") if self.seed else ("ordinary",):
+            for turn in range(RANDOM_CASES):
+                yield from self._try(BASIC, label, None, {}, turn)
 
     def _try(
         self, group: str, label: str, sizes: Sizes | None, makers: Mapping[str, Any] | None = None, turn: int = 0

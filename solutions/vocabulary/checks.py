@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +12,7 @@ from solutions.vocabulary.cases import Case, Inputs
 from solutions.vocabulary.compare import TOLERANCE, Difference, difference
 from solutions.vocabulary.kinds import Kind
 from solutions.vocabulary.outcome import Outcome, observe
+from solutions.vocabulary.shrink import shrink
 
 
 class Counterexample(AssertionError):
@@ -49,7 +52,14 @@ class Check:
     ) -> None:
         self.reference, self.call, self.used_with, self.tolerance = reference, call, used_with, tolerance
         self.inputs = Inputs(kinds, tuple(examples), valid, sizes)
-        self._expected: dict[int, Outcome] = {}
+
+    def with_seed(self, seed: str) -> Check:
+        """The same check with further ordinary inputs, which only those know who know the seed."""
+        seeded = copy.copy(self)
+        for stale in ("cases", "answers"):
+            seeded.__dict__.pop(stale, None)
+        seeded.inputs = replace(self.inputs, seed=seed)
+        return seeded
 
     @cached_property
     def cases(self) -> list[Case]:
@@ -72,6 +82,10 @@ class Check:
     def answers(self) -> list[Outcome]:
         """What the reference does on each of the cases."""
         return [self.expected(case.args) for case in self.cases]
+
+    def shrink(self, args: tuple, fails: Callable[[tuple], bool]) -> tuple:
+        """A smaller input that fails too, if there is one."""
+        return shrink(args, self.inputs, fails)
 
     def difference(self, expected: Outcome, got: Outcome) -> Difference | None:
         return difference(expected, got, self.names, self.tolerance)
