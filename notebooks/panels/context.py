@@ -105,10 +105,15 @@ def stored_contexts() -> dict[str, Context]:
     """The recorded contexts of SmolLM2-135M by name, from the surest to the least sure. No download."""
     with safe_open(LOGITS_FILE, framework="pt") as file:
         prompts, logits = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    pieces = json.loads(gzip.decompress(TOKENS_FILE.read_bytes()))
-    labels = [visible(piece.encode("latin-1")) for piece in pieces]
-    contexts = [Context(name, prompts[name], logits[name], labels) for name in logits]
+    contexts = [Context(name, prompts[name], logits[name], stored_labels()) for name in logits]
     return {context.name: context for context in sorted(contexts, key=lambda each: entropy_bits(each.own))}
+
+
+@cache
+def stored_labels() -> list[str]:
+    """The tokens of SmolLM2-135M as panels show them, by id."""
+    pieces = json.loads(gzip.decompress(TOKENS_FILE.read_bytes()))
+    return [visible(piece.encode("latin-1")) for piece in pieces]
 
 
 def _letters(count: int) -> list[str]:

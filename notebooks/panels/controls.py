@@ -98,6 +98,31 @@ class Choice(widgets.Dropdown):
         return value
 
 
+class Walk(widgets.HBox):
+    """A slider over the steps 0 to `steps` with a button on each side, one step back and one forward."""
+
+    value = traitlets.Int(0)
+
+    def __init__(self, steps: int, value: int = 0, width: int = 420) -> None:
+        self.slider = Stops("step", _("step"), range(steps + 1), value, write=str, whole=True, width=width)
+        back, forward = self._button(_("Back"), -1), self._button(_("Forward"), 1)
+        super().__init__([back, self.slider, forward], layout=widgets.Layout(flex="0 0 auto", align_items="center"))
+        traitlets.link((self.slider, "value"), (self, "value"))
+
+    def admit(self, value: object) -> int:
+        """`value` as a step. Raises TypeError or ValueError naming the range."""
+        return self.slider.admit(value)
+
+    def _button(self, text: str, by: int) -> widgets.Button:
+        button = widgets.Button(description=text, layout=widgets.Layout(width="84px"))
+        button.on_click(lambda _button: self._move(by))
+        return button
+
+    def _move(self, by: int) -> None:
+        _label, last = self.slider.options[-1]
+        self.value = min(max(self.value + by, 0), last)
+
+
 class Draws(widgets.HBox):
     """Two buttons that draw one token or a hundred more; `value` counts the draws so far."""
 

@@ -13,15 +13,15 @@ from llm_gen.checks import check_integer
 from llm_gen.text import _
 from llm_gen.tokenizer import Tokenizer
 from notebooks.panels.chart import WIDTH, figures
-from notebooks.panels.controls import STYLE, Choice, Stops
+from notebooks.panels.controls import STYLE, Choice, Walk
 from notebooks.panels.panel import Panel
-from notebooks.panels.reshaping import reshaped
+from notebooks.panels.reshaping import GREEDY, reshaped
 from notebooks.panels.scene import Line, Mark, Rect, Scene, Text
 from notebooks.panels.words import fixed, percent, shortened
 from notebooks.panels.writing import Setting, Written, parting, reader, write
 
 SETTINGS: dict[str, Setting] = {
-    "greedy": {"tau": "greedy"},
+    GREEDY: {"tau": GREEDY},
     "tau=0.50": {"tau": 0.5},
     "tau=1.00": {"tau": 1.0},
     "tau=1.00 p=0.90": {"tau": 1.0, "p": 0.9},
@@ -44,8 +44,9 @@ def stepping(
 ) -> Panel:
     """The panel "Step through generation": two runs from one seed after one of the prompts.
 
-    Controls: step (0 to `steps`: how much of the text is written), setting and other (names in `SETTINGS`), seed
-    (0 to 9), prompt, take ((step, rank): at that step your run takes that token instead of the one drawn; None).
+    Controls: step (0 to `steps`: how much of the text is written; with buttons back and forward), setting and other
+    (names in `SETTINGS`), seed (0 to 9), prompt, take ((step, rank): at that step your run takes that token instead
+    of the one drawn; None).
     The model reads when the panel is made and when a list or button is used, each text once; `step` only looks up.
     """
     read, end = reader(model, tokenizer), tokenizer.eos_id
@@ -61,8 +62,7 @@ def stepping(
         after = own[step] if step < len(own) else None
         return _picture(prompt, own, second, step, (setting, other), after, summary), summary
 
-    walk = Stops("step", _("step"), range(steps + 1), 0, write=str, whole=True, width=420)
-    names = {name: name.replace("tau", "τ") for name in SETTINGS}
+    walk, names = Walk(steps), {name: _title(name) for name in SETTINGS}
     controls = {
         "step": walk,
         "setting": Choice("setting", _("your run"), names, setting, 200),
@@ -75,12 +75,20 @@ def stepping(
     return panel
 
 
+def _in_words(setting: str) -> str:
+    return _("greedy") if setting == GREEDY else setting
+
+
+def _title(setting: str) -> str:
+    return _in_words(setting).replace("tau", "τ")
+
+
 class Take(widgets.HBox):
     """Choose a token yourself: the number of a bar, and a button that takes it at the step of the slider."""
 
     value = traitlets.Any(None, allow_none=True)
 
-    def __init__(self, walk: Stops, steps: int) -> None:
+    def __init__(self, walk: Walk, steps: int) -> None:
         self.walk, self.steps = walk, steps
         numbers = [(_("number {n}").format(n=n), n) for n in range(1, SHOWN + 1)]
         layout = widgets.Layout(width="130px")
@@ -109,7 +117,8 @@ class Take(widgets.HBox):
 def _summary(own: Sequence[Written], second: Sequence[Written], step: int, other: str) -> str:
     step = min(step, len(own))
     where = parting(own, second)
-    part = _("the same text") if where is None else _("parts from {other} at step {n}").format(other=other, n=where)
+    words = _("the same text") if where is None else _("parts from {other} at step {n}")
+    part = words.format(other=_in_words(other), n=where)
     if step == 0:
         return _("step 0 of {n}: nothing written; {part}").format(n=len(own), part=part)
     last, bits = own[step - 1], sum(written.surprise for written in own[:step])
@@ -129,7 +138,7 @@ def _picture(prompt, own, second, step, names, after: Written | None, summary: s
     where = parting(own, second)
     scene.add(*figures(_figures(own[:step], where), 0, (150, 200, 170, 200, 200)))
     for name, run, top in zip(names, (own, second), TEXT_TOPS):
-        scene.add(Text(0, top + 8, name.replace("tau", "τ"), 12, "muted", bold=True))
+        scene.add(Text(0, top + 8, _title(name), 12, "muted", bold=True))
         scene.add(*_lines(prompt, run[:step], where, top + 30))
     if after is not None:
         scene.add(*_bars(after, SETTINGS[names[0]]))

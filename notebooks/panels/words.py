@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llm_gen.text import _
+from llm_gen.tokenizer import Tokenizer
 
 VISIBLE = str.maketrans({" ": "\u2423", "\n": "\u21b5", "\r": "\u240d", "\t": "\u21e5"})
 
@@ -39,6 +40,11 @@ def visible(piece: str | bytes) -> str:
             return f"<{piece.hex(' ').upper()}>"
     shown = piece.translate(VISIBLE)
     return shown if shown.isprintable() else f"<{piece.encode().hex(' ').upper()}>"
+
+
+def token_label(tokenizer: Tokenizer, token: int) -> str:
+    """A token of a vocabulary as panels show it; a control token by its name."""
+    return visible(tokenizer.token_bytes(token)) or tokenizer.decode([token], show_control=True)
 
 
 def shortened(text: str, length: int) -> str:

@@ -13,7 +13,7 @@ import torch
 from llm_gen.tokenizer import Tokenizer
 from notebooks.panels.context import Context
 from notebooks.panels.reshaping import reshaped, tally
-from notebooks.panels.words import visible
+from notebooks.panels.words import token_label
 
 Setting = dict[str, Any]
 Reader = Callable[[tuple[int, ...]], Context]
@@ -47,8 +47,7 @@ class Written:
 
 def reader(model: Any, tokenizer: Tokenizer) -> Reader:
     """ids -> Context of what comes next. Each text is read once."""
-    spelled = [tokenizer.token_bytes(i) for i in range(model.vocab_size)]
-    labels = [visible(text) or tokenizer.decode([i], show_control=True) for i, text in enumerate(spelled)]
+    labels = [token_label(tokenizer, i) for i in range(model.vocab_size)]
     known: dict[tuple[int, ...], Context] = {}
 
     def read(ids: tuple[int, ...]) -> Context:
