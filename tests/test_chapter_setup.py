@@ -56,6 +56,11 @@ def test_a_table_is_aligned_and_rounded(capsys):
     ]
 
 
+def test_a_table_takes_rows_that_can_be_read_only_once(capsys):
+    panels.table(["n", "word"], zip([1, 2], ["cat", "dog"]))
+    assert capsys.readouterr().out.splitlines()[2:] == ["1  cat", "2  dog"]
+
+
 def test_a_table_refuses_rows_of_another_length():
     with pytest.raises(ValueError, match="each row must have 2 cells, got"):
         panels.table(["a", "b"], [[1, 2], [3]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from llm_gen.sampling import filter_logits
 from notebooks import panels
+from notebooks.panels import reshaping
 from notebooks.panels.context import entropy_bits
 from notebooks.panels.reshaping import reshaped, tally
 from notebooks.panels.scene import Text
@@ -183,6 +185,23 @@ def test_ranked_logits_keep_the_tokens_that_the_row_itself_keeps(logits, tau, k,
 )
 def test_the_cut_names_its_cause(setting, cause):
     assert reshaped(FOUR, **setting).cause == cause
+
+
+def test_the_words_of_a_setting_come_from_the_catalog(monkeypatch):
+    monkeypatch.setattr(reshaping, "_", {"greedy": "gierig", "off": "aus"}.get)
+    assert reshaping.setting("greedy", 0, 1.0) == reshaped(FOUR, "greedy").cause == "gierig"
+    assert reshaping.setting(1.0, 0, 0.9) == "tau=1.00 k=aus p=0.90"
+
+
+def test_small_shares_under_narrow_bars_leave_room_between_them():
+    panel = panels.reshape(panels.stored_contexts()["night"])
+    scene, _summary = panel._draw(**panel.values)
+    small = [mark for mark in scene.marks if isinstance(mark, Text) and mark.text == "<0.1"]
+    assert len(small) > 10
+    # As wide as in the widest of usual fonts: three letters of 0.64 and a sign of 0.84.
+    width = small[0].size * (0.84 + 2 * 0.64 + 0.32)
+    assert all(other.x - one.x > width for one, other in pairwise(small))
+    panel.close()
 
 
 def test_draws_follow_the_distribution_and_are_never_rolled_again(reshape):

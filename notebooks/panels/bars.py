@@ -118,7 +118,9 @@ def draw_numbers(columns: Sequence[Column], plot: Plot) -> Iterator[Mark]:
     for column in columns:
         size = 10 if column.room < 40 else 12
         if column.kept:
-            yield Text(column.x, exact, percent(column.sampled).removesuffix("%"), size, anchor="middle")
+            share = percent(column.sampled).removesuffix("%")
+            wide = size == 10 and (share.startswith("<") or len(share) > 4)
+            yield Text(column.x, exact, share, 8.5 if wide else size, anchor="middle")
         if column.hits is not None:
             size = 8.5 if column.hits >= 1000 and size == 10 else size
             colour = "ink" if column.hits else "muted"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
 
 import matplotlib
@@ -39,13 +39,14 @@ def start_chapter(seed: int = 0) -> None:
     matplotlib.rcParams.update(FIGURE)
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[object]], decimals: int | Sequence[int] = 3) -> None:
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], decimals: int | Sequence[int] = 3) -> None:
     """Print `rows` under `header` in aligned columns: numbers to the right, words to the left.
 
     A cell is a number, a word, or None for a gap; tensors with one element count as numbers. `decimals`: for all
     floats, or one for each column. Whole numbers are printed whole. Raises ValueError for a row of another length.
     """
     each = [decimals] * len(header) if isinstance(decimals, int) else list(decimals)
+    rows = list(rows)
     for row in [each, *rows]:
         if len(row) != len(header):
             raise ValueError(f"each row must have {len(header)} cells, got {list(row)}")

@@ -46,9 +46,7 @@ def filter_order(
         "k": top_k_slider(largest_vocabulary(named), k),
         "p": top_p_slider(p),
         "context": context_picker(named),
-        "order": Choice(
-            "order", _("order"), {each: each.replace(",", " \u2192") for each in ORDERS}, order, 250
-        ),
+        "order": Choice("order", _("order"), {each: _in_words(each) for each in ORDERS}, order, 250),
     }
 
     def draw(tau, k, p, context, order) -> tuple[Scene, str]:
@@ -79,9 +77,14 @@ class Stage:
     kept: int
 
 
+def _in_words(order: str) -> str:
+    return " \u2192 ".join(_("temperature") if name == "temperature" else name for name in order.split(", "))
+
+
 def _filter(name: str, tau: float, k: int, p: float) -> Filter:
     if name == "temperature":
-        return Filter(f"{name} {two_decimals(tau)}", lambda logits: filter_logits(logits, temperature=tau))
+        words = _("temperature {tau}").format(tau=two_decimals(tau))
+        return Filter(words, lambda logits: filter_logits(logits, temperature=tau))
     if name == "top-k":
         return Filter(f"{name} {k or _('off')}", lambda logits: filter_logits(logits, top_k=k or None))
     return Filter(f"{name} {two_decimals(p)}", lambda logits: filter_logits(logits, top_p=p))

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from llm_gen.sampling import filter_logits, scale_by_temperature, top_k_mask
+from llm_gen.text import _
 from notebooks.panels.context import Context, entropy_bits
 from notebooks.panels.words import two_decimals
 
@@ -71,13 +72,13 @@ def reshaped(context: Context, tau: float | str = 1.0, k: int = 0, p: float = 1.
 def setting(tau: float | str, k: int, p: float) -> str:
     """A setting in one line: `tau=0.80 k=20 p=0.90`."""
     if tau == GREEDY:
-        return GREEDY
-    return f"tau={two_decimals(tau)} k={k or 'off'} p={two_decimals(p)}"
+        return _("greedy")
+    return f"tau={two_decimals(tau)} k={k or _('off')} p={two_decimals(p)}"
 
 
 def _cause(tau: float | str, k: int, p: float, kept: int) -> str:
     if tau == GREEDY:
-        return GREEDY
+        return _("greedy")
     return f"top-k = {k}" if kept == k else f"top-p = {two_decimals(p)}"
 
 
