@@ -119,7 +119,7 @@ def generate_steps(
     seconds = math.inf if max_time is None else check_real("max_time", max_time)
     if seconds < 0:
         raise ValueError(f"max_time must be >= 0 seconds, got {max_time!r}")
-    processors, warpers = _functions("processors", processors), _functions("warpers", warpers)
+    processors, warpers = check_functions("processors", processors), check_functions("warpers", warpers)
     _warn_of_dropout(model)
     settings = Settings(
         do_sample, temperature, top_k, top_p, eos, pad, generator, processors, warpers, min_new_tokens, seconds
@@ -189,7 +189,8 @@ def predictor(model: Any) -> Callable[..., Tensor]:
     return predict
 
 
-def _functions(name: str, functions: Sequence[Any]) -> tuple[Any, ...]:
+def check_functions(name: str, functions: Sequence[Any]) -> tuple[Any, ...]:
+    """The functions as a tuple; TypeError for anything but a list of functions."""
     if not isinstance(functions, Sequence) or not all(callable(function) for function in functions):
         raise TypeError(f"{name} must be a list of functions, got {functions!r}")
     return tuple(functions)

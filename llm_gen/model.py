@@ -105,14 +105,22 @@ class DecoderLM(nn.Module):
         the cache remembers. Raises TypeError or ValueError for ids outside the vocabulary, another mask, a cache of
         another model or batch, or more columns than the context.
         """
-        ids = check_ids("ids", ids, self.vocab_size)
-        # Gradients through the storage of a cache would be lost at the next in-place write.
-        with torch.set_grad_enabled(torch.is_grad_enabled() and cache is None):
-            hidden = self._hidden(ids, attention_mask, cache)
-            return self._logits(hidden[:, -1:] if last_only else hidden)
+        with _gradients_unless(cache):
+            hidden = self.hidden(ids, attention_mask, cache)
+            return self.logits(hidden[:, -1:] if last_only else hidden)
 
-    def _hidden(self, ids: Tensor, attention_mask: Tensor | None, cache: KVCache | None) -> Tensor:
-        reading = self._plan(ids, attention_mask, cache)
+    def hidden(self, ids: Tensor, attention_mask: Tensor | None = None, cache: KVCache | None = None) -> Tensor:
+        """The states (B, T, D) after the last norm, of which `logits` makes logits; arguments as in `forward`."""
+        ids = check_ids("ids", ids, self.vocab_size)
+        with _gradients_unless(cache):
+            return self._read(ids, self._plan(ids, attention_mask, cache), cache)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """States (..., D) -> logits (..., V)."""
+        weight = self.embed.weight if self.config.tie_embeddings else self.head.weight
+        return F.linear(hidden, weight)
+
+    def _read(self, ids: Tensor, reading: Reading, cache: KVCache | None) -> Tensor:
         x = self.embed(ids)
         if self.config.scale_embeddings:
             # Rounded to the weights' dtype first, as Gemma was trained.
@@ -125,10 +133,6 @@ class DecoderLM(nn.Module):
         if cache is not None:
             cache.advance(ids.shape[1])
         return self.final_norm(x)
-
-    def _logits(self, hidden: Tensor) -> Tensor:
-        weight = self.embed.weight if self.config.tie_embeddings else self.head.weight
-        return F.linear(hidden, weight)
 
     def _plan(self, ids: Tensor, attention_mask: Tensor | None, cache: KVCache | None) -> Reading:
         batch, count = ids.shape
@@ -167,6 +171,11 @@ class DecoderLM(nn.Module):
             self._rotary = tuple(table.to(positions.device) for table in rotary_tables(self.config))
         cos, sin = self._rotary
         return cos[positions][:, :, None], sin[positions][:, :, None]
+
+
+def _gradients_unless(cache: KVCache | None) -> torch.set_grad_enabled:
+    # Gradients through the storage of a cache would be lost at the next in-place write.
+    return torch.set_grad_enabled(torch.is_grad_enabled() and cache is None)
 
 
 def _padding(ids: Tensor, attention_mask: Tensor | None, cache: KVCache | None) -> Tensor | None:

@@ -126,8 +126,7 @@ def function_name(function: Any) -> str:
 def _apply(processors: Sequence[Processor], ids: Tensor, logits: Tensor) -> Tensor:
     """The logits after each processor, refused with its name unless they are usable and of the same shape."""
     for processor in processors:
-        # Copies: a processor that writes into its arguments must not reach the text or the record.
-        result = processor(ids.clone(), logits.clone())
+        result = _call(processor, ids, logits)
         rule = f"{function_name(processor)} must return usable logits of shape {tuple(logits.shape)}"
         if not isinstance(result, Tensor) or result.shape != logits.shape:
             got = tuple(result.shape) if isinstance(result, Tensor) else repr(result)
@@ -137,3 +136,13 @@ def _apply(processors: Sequence[Processor], ids: Tensor, logits: Tensor) -> Tens
         except (TypeError, ValueError) as error:
             raise ValueError(f"{rule}: {error}") from None
     return logits
+
+
+def _call(processor: Processor, ids: Tensor, logits: Tensor) -> object:
+    """What the processor gives; a number that it refuses is told with the processor's name."""
+    try:
+        # Copies: a processor that writes into its arguments must not reach the text or the record.
+        return processor(ids.clone(), logits.clone())
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{function_name(processor)} fails: {error}") from error

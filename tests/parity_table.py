@@ -1,12 +1,14 @@
-"""This package beside transformers on tiny random models: `python tests/parity_table.py` prints the table.
+"""This package beside transformers on tiny random models: `python -m tests.parity_table` prints two tables.
 
-test_parity.py asserts each line of it. Weights are normal with deviation 0.35: with the usual 0.02 the likeliest
+The first is about the models; test_parity.py asserts each line of it. The second, about `llm_gen.beyond`, is made in
+parity_beyond.py. Weights are normal with deviation 0.35: with the usual 0.02 the likeliest
 token hardly depends on the text, and faults stay hidden.
 """
 
 from __future__ import annotations
 
 import copy
+import sys
 import tempfile
 import zlib
 from copy import deepcopy
@@ -173,6 +175,11 @@ def main() -> None:
             f"{result.agreeing} of {result.compared} |",
             flush=True,
         )
+    # As a module of the folder above it, this file does not see the ones beside it.
+    sys.path.insert(0, str(Path(__file__).parent))
+    from parity_beyond import print_table
+
+    print_table()
 
 
 if __name__ == "__main__":

@@ -1,24 +1,14 @@
-"""Beam search: against transformers on the families, and against every text there is on small vocabularies."""
+"""Beam search against every text there is on small vocabularies; test_parity_beyond.py has it beside transformers."""
 
 import pytest
 import torch
+from plain_search import groups_by_loops
 from stubs import FAMILIES, Stub, pad_left, tiny
-from transformers import AutoModelForCausalLM
 
 from llm_gen import generate
-from llm_gen.beyond import beam_search
-from llm_gen.weights.hugging_face import save_hugging_face
+from llm_gen.beyond import beam_search, beam_steps
 
 PROMPTS = torch.tensor([[3, 1, 4, 1], [9, 2, 6, 5]])
-PAD = 30  # transformers takes a pad of 0 for none and pads with the eos
-CASES = [  # width, length penalty, early stopping, eos
-    (2, 1.0, False, 3),
-    (4, 0.0, "never", [3, 7, 9]),
-    (4, 2.0, "never", [3, 7]),
-    (3, 1.0, True, [3, 7, 9, 11]),
-    (2, -1.0, False, [3, 7, 9]),
-    (3, 1.0, False, None),
-]
 
 
 class Random:
@@ -48,44 +38,6 @@ def every_text(model, prompt, steps, eos):
             grown += [((*text, token), total + log_probs[token].item()) for token in range(model.vocab_size)]
         texts = grown
     return texts
-
-
-def parity_model(family):
-    # On the CPU transformers' experts take only widths that are multiples of 16 bytes.
-    return tiny(family, mlp_dim=64) if family == "Mixtral" else tiny(family)
-
-
-@pytest.fixture(scope="module")
-def theirs(tmp_path_factory):
-    def load(family):
-        folder = tmp_path_factory.mktemp(family) / "model"
-        save_hugging_face(folder, parity_model(family))
-        return AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager").eval()
-
-    return load
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_transformers_finds_the_same_texts_with_the_same_scores(family, theirs):
-    model, other = parity_model(family), theirs(family)
-    for width, length_penalty, early, eos in CASES:
-        found = beam_search(
-            model, PROMPTS, 10, width, length_penalty=length_penalty, early_stopping=early, results=2,
-            eos_token_id=eos, pad_token_id=PAD,
-        )  # fmt: skip
-        wanted = other.generate(
-            PROMPTS, attention_mask=torch.ones_like(PROMPTS), max_new_tokens=10, num_beams=width, do_sample=False,
-            length_penalty=length_penalty, early_stopping=early, eos_token_id=eos, pad_token_id=PAD,
-            num_return_sequences=2, output_scores=True, return_dict_in_generate=True,
-        )  # fmt: skip
-        sequences = wanted.sequences.view(2, 2, -1)
-        longest = max(sequences.shape[-1], found.sequences.shape[-1])
-        fill = [
-            torch.nn.functional.pad(part, (0, longest - part.shape[-1]), value=PAD)
-            for part in (sequences, found.sequences)
-        ]
-        assert torch.equal(*fill), (family, width, length_penalty, early, eos)
-        torch.testing.assert_close(found.scores, wanted.sequences_scores.view(2, 2).double(), atol=1e-4, rtol=0)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -134,18 +86,9 @@ def test_a_padded_row_finds_what_it_finds_alone(family):
 def test_groups_are_told_what_the_earlier_ones_took():
     model, steps, groups, diversity = Random(5, 1), 6, 3, 1.5
     found = beam_search(model, torch.tensor([[0]]), steps, groups, groups=groups, diversity=diversity, results=groups)
-    texts, totals = [[0] for _ in range(groups)], [0.0] * groups
-    for _ in range(steps):
-        taken = torch.zeros(5, dtype=torch.float64)
-        for group, text in enumerate(texts):
-            values = model(torch.tensor([text]))[0, -1].double().log_softmax(-1) - diversity * taken
-            token = int(values.argmax())
-            totals[group] += values[token].item()
-            taken[token] += 1
-            text.append(token)
-    wanted = sorted(zip(totals, texts), key=lambda pair: -pair[0])
-    assert found.sequences[0].tolist() == [text for _, text in wanted]
-    assert found.scores[0].tolist() == pytest.approx([total / steps for total, _ in wanted])
+    scores, texts = groups_by_loops(model, [0], steps, groups, diversity)
+    assert found.sequences[0].tolist() == texts
+    assert found.scores[0].tolist() == pytest.approx(scores)
     assert len({tuple(text) for text in found.sequences[0].tolist()}) == groups
 
 
@@ -153,6 +96,36 @@ def test_no_steps_and_no_rows():
     found = beam_search(Stub("NEXT"), torch.tensor([[1, 2]]), 0, 2, results=2)
     assert found.sequences.tolist() == [[[1, 2], [1, 2]]] and found.scores.tolist() == [[0, 0]]
     assert beam_search(Stub("NEXT"), torch.zeros((0, 2), dtype=torch.long), 3, 2).sequences.shape[0] == 0
+
+
+def test_the_steps_tell_how_the_texts_grew():
+    model, x = Random(6, 2), torch.tensor([[0], [3]])
+    texts, totals = x[:, None].expand(2, 3, 1), None
+    for step in beam_steps(model, x, 4, 3, eos_token_id=5):
+        for row in range(2):
+            grown = [
+                [*texts[row, parent].tolist(), text[-1].item()]
+                for parent, text in zip(step.parents[row], step.texts[row])
+            ]
+            assert step.texts[row].tolist() == grown
+            said = step.log_probs[row, step.parents[row], step.texts[row, :, -1]]
+            before = torch.zeros(3).double() if totals is None else totals[row, step.parents[row]]
+            torch.testing.assert_close(step.totals[row], before + said)
+        texts, totals = step.texts, step.totals
+    found = beam_search(model, x, 4, 3, eos_token_id=5, results=3)
+    for row in range(2):
+        assert found.scores[row].tolist() == [score for score, _text in step.finished[row]]
+        assert found.sequences[row, 0].tolist()[: len(step.finished[row][0][1])] == step.finished[row][0][1].tolist()
+
+
+def test_what_a_processor_returns_is_checked_and_its_name_given():
+    def culprit(ids, logits):
+        return logits[:, :3]
+
+    with pytest.raises(ValueError, match=r"culprit must return usable logits of shape \(2, 10\), got \(2, 3\)"):
+        beam_search(Stub("NEXT"), torch.tensor([[1]]), 3, 2, processors=[culprit])
+    with pytest.raises(TypeError, match="processors must be a list of functions, got 3"):
+        beam_search(Stub("NEXT"), torch.tensor([[1]]), 3, 2, processors=3)
 
 
 @pytest.mark.parametrize(

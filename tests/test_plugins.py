@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import pytest
 import torch
 from stubs import Scripted, Stub, pad_left, refused, tiny
 
 from llm_gen import generate, generate_steps
+from llm_gen.beyond import bias_logits, min_p, repetition_penalty
 
 X = torch.tensor([[1, 2], [5, 6]])
 
@@ -91,6 +93,19 @@ def test_what_a_plug_in_returns_is_checked_and_its_name_given(role, result, word
         return result(ids, logits)
 
     refused(lambda: generate(Stub("NEXT"), X, 2, True, **{role: [culprit]}), ValueError, ["culprit", *words])
+
+
+@pytest.mark.parametrize(
+    ("processor", "error", "words"),
+    [
+        (partial(repetition_penalty, penalty=0), ValueError, "repetition_penalty(penalty=0) fails: penalty must be"),
+        (partial(bias_logits, biases={99: 1.0}), ValueError, "bias_logits(biases={99: 1.0}) fails: biases must lie in"),
+        (partial(min_p, share="a"), TypeError, "min_p(share='a') fails: share must be a number, got 'a'"),
+    ],
+)
+def test_a_number_that_a_plug_in_refuses_is_told_with_its_name(processor, error, words):
+    refused(lambda: generate(Stub("NEXT"), X, 2, True, processors=[processor]), error, [words])
+    refused(lambda: generate(Stub("NEXT"), X, 2, True, warpers=[processor]), error, [words])
 
 
 def test_no_eos_before_min_new_tokens():

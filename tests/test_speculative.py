@@ -1,67 +1,11 @@
-"""Speculative decoding: the target's own law, by enumeration; the target's own greedy text, token for token."""
-
-import itertools
+"""Speculative decoding: the target's own greedy text, token for token; test_parity_beyond.py proves its law."""
 
 import pytest
 import torch
 from stubs import FAMILIES, Stub, fresh_tiny, tiny
 
 from llm_gen import generate
-from llm_gen.beyond import accept, prompt_lookup, residual, speculative_generate
-from llm_gen.beyond import speculative as module
-
-GRID = 400  # equally spaced uniforms stand for the one that decides about a guess
-
-
-def law_of_accept(monkeypatch, tokens, proposed, probs):
-    """The exact law of the tokens that `accept` lets through, up to 1 / GRID: {tokens: probability}."""
-    law, drawn_from = {}, []
-
-    def draw(distribution, count, generator=None):
-        drawn_from.append(distribution)
-        return torch.zeros(1, dtype=torch.long)
-
-    monkeypatch.setattr(module.torch, "multinomial", draw)
-    for uniforms in itertools.product(range(GRID), repeat=len(tokens)):
-        values = iter((torch.tensor(uniforms, dtype=torch.float64) + 0.5) / GRID)
-        monkeypatch.setattr(module.torch, "rand", lambda *a, values=values, **k: next(values))
-        kept, _ = accept(torch.tensor(tokens), proposed, probs)
-        for token, chance in enumerate(drawn_from.pop().tolist()):
-            text = (*tokens[:kept], token)
-            law[text] = law.get(text, 0.0) + chance / GRID ** len(tokens)
-    return law
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_one_guess_gives_exactly_the_targets_law(seed, monkeypatch):
-    generator = torch.Generator().manual_seed(seed)
-    q = torch.rand(1, 4, dtype=torch.float64, generator=generator).pow(2)
-    p = torch.rand(2, 4, dtype=torch.float64, generator=generator).pow(2)
-    p[0, seed] = 0.0  # a token that a filter has dropped
-    q, p = q / q.sum(-1, keepdim=True), p / p.sum(-1, keepdim=True)
-    first = torch.zeros(4, dtype=torch.float64)
-    for token in range(4):
-        for text, chance in law_of_accept(monkeypatch, [token], q, p).items():
-            first[text[0]] += q[0, token] * chance
-    torch.testing.assert_close(first, p[0], atol=1 / GRID, rtol=0)
-
-
-def test_two_guesses_give_the_law_of_two_tokens(monkeypatch):
-    monkeypatch.setattr("test_speculative.GRID", 60)
-    generator = torch.Generator().manual_seed(9)
-    table = torch.rand(3, 3, dtype=torch.float64, generator=generator)
-    draft = torch.rand(3, 3, dtype=torch.float64, generator=generator)
-    table, draft = table / table.sum(-1, keepdim=True), draft / draft.sum(-1, keepdim=True)
-    start, pairs = 0, torch.zeros(3, 3, dtype=torch.float64)
-    for first, second in itertools.product(range(3), repeat=2):
-        chance = draft[start, first] * draft[first, second]
-        law = law_of_accept(monkeypatch, [first, second], draft[[start, first]], table[[start, first, second]])
-        for text, part in law.items():
-            if len(text) == 1:  # refused at once: the second token comes from the target in the next round
-                pairs[text[0]] += chance * part * table[text[0]]
-            else:
-                pairs[text[0], text[1]] += chance * part
-    torch.testing.assert_close(pairs, table[start][:, None] * table, atol=2 / GRID, rtol=0)
+from llm_gen.beyond import Round, SpeculativeResult, expected_tokens, prompt_lookup, residual, speculative_generate
 
 
 def test_s01_after_a_refusal_nothing_is_filtered_again():
@@ -125,6 +69,47 @@ def test_repeating_text_needs_few_passes():
     found = speculative_generate(model, prompt_lookup, x, 20, False, guesses=4)
     assert found.sequences.tolist() == generate(model, x, 20, False).tolist()
     assert found.target_passes == 4
+    assert found.rounds[0] == Round((2, 3, 4, 0), 4, (2, 3, 4, 0, 1))
+    assert found.tokens_per_pass == 5 and found.acceptance_rate == 1
+
+
+def test_a_guess_after_a_refused_one_is_not_judged():
+    rounds = (
+        Round((1, 2, 3), 1, (1, 9)),
+        Round((1, 2, 3), 3, (1, 2, 3, 4)),
+        Round((7, 7, 7), 0, (5,)),
+        Round((), 0, (6,)),
+    )
+    found = SpeculativeResult(torch.zeros((1, 9)), rounds)
+    assert (found.guessed, found.accepted, found.target_passes) == (9, 4, 4)
+    assert found.acceptance_rate == pytest.approx(4 / 6)
+    assert found.tokens_per_pass == pytest.approx(8 / 4)
+    nothing = SpeculativeResult(torch.zeros((1, 1)), ())
+    assert nothing.acceptance_rate == nothing.tokens_per_pass == 0
+
+
+@pytest.mark.parametrize(("rate", "guesses"), [(0.0, 4), (0.5, 0), (0.5, 1), (0.8, 4), (1.0, 6)])
+def test_expected_tokens_are_those_of_the_tree_of_all_cases(rate, guesses):
+    """A round that keeps k guesses gives k + 1 tokens; it keeps k < guesses with rate^k (1 - rate)."""
+    kept = [rate**k * (1 - rate) for k in range(guesses)] + [rate**guesses]
+    assert sum(kept) == pytest.approx(1)
+    assert expected_tokens(rate, guesses) == pytest.approx(sum((k + 1) * chance for k, chance in enumerate(kept)))
+    if rate < 1:
+        assert expected_tokens(rate, guesses) == pytest.approx((1 - rate ** (guesses + 1)) / (1 - rate))
+
+
+@pytest.mark.parametrize(
+    ("rate", "guesses", "words"),
+    [
+        (1.1, 2, r"rate must lie in \[0, 1\], got 1.1"),
+        (-0.1, 2, r"rate must lie in \[0, 1\]"),
+        (float("nan"), 2, "rate must be finite"),
+        (0.5, -1, "guesses must be an integer >= 0"),
+    ],
+)
+def test_expected_tokens_refuse_wrong_numbers_by_name(rate, guesses, words):
+    with pytest.raises(ValueError, match=words):
+        expected_tokens(rate, guesses)
 
 
 @pytest.mark.parametrize(

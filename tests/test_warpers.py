@@ -98,6 +98,17 @@ def test_ties_and_borders():
         assert 1 not in kept_ids(warper(IDS, dropped, 0.5))[0]
 
 
+def test_a_border_that_sums_reach_only_nearly_is_reached():
+    """0.05 / 0.5 is 0.1, and 0.7 + 0.1 is 0.8, but not in the last digit of float64."""
+    probs = torch.tensor([[0.5, 0.3, 0.15, 0.05]], dtype=torch.float64)
+    assert kept_ids(min_p(IDS, probs.log(), 0.1)) == [[0, 1, 2, 3]]
+    for share in (0.15, 0.05, 0.3):
+        assert (probs[0] == share).nonzero()[0, 0] in kept_ids(epsilon_cut(IDS, probs.log(), share))[0]
+    eighths = torch.tensor([[0.7, 0.1, 0.1, 0.1]], dtype=torch.float64)
+    assert kept_ids(typical(IDS, eighths.log(), 0.8)) == [[0, 1]]
+    assert kept_ids(typical(IDS, eighths.log(), 1e-60)) == [[0]]
+
+
 def test_top_n_sigma_does_not_change_with_the_temperature():
     logits = torch.randn(5, 40, generator=torch.Generator().manual_seed(0))
     for temperature in (0.3, 2.0, 7.0):

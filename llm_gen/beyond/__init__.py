@@ -7,7 +7,9 @@ Processors come before the temperature, warpers after top-p; both are functions 
     generate(model, x, 50, True, processors=[no_loops], warpers=[no_noise])
 """
 
-from llm_gen.beyond.beam import BeamResult, beam_search
+from llm_gen.beyond.beam import BeamResult, BeamStep, beam_search, beam_steps
+from llm_gen.beyond.best_of import BestOf, best_of
+from llm_gen.beyond.contrastive import contrastive_search
 from llm_gen.beyond.detect import Finding, Loop, Trace, diagnose, find_loop, record_trace
 from llm_gen.beyond.order import describe_order
 from llm_gen.beyond.penalties import (
@@ -20,24 +22,39 @@ from llm_gen.beyond.penalties import (
     presence_penalty,
     repetition_penalty,
 )
-from llm_gen.beyond.speculative import SpeculativeResult, accept, prompt_lookup, residual, speculative_generate
+from llm_gen.beyond.speculative import (
+    Round,
+    SpeculativeResult,
+    accept,
+    expected_tokens,
+    prompt_lookup,
+    residual,
+    speculative_generate,
+)
 from llm_gen.beyond.warpers import Mirostat, epsilon_cut, eta_cut, min_p, top_n_sigma, typical
 
 __all__ = [
     "BeamResult",
+    "BeamStep",
+    "BestOf",
     "Finding",
     "Loop",
     "Mirostat",
+    "Round",
     "SpeculativeResult",
     "Trace",
     "accept",
     "ban_tokens",
     "beam_search",
+    "beam_steps",
+    "best_of",
     "bias_logits",
+    "contrastive_search",
     "describe_order",
     "diagnose",
     "epsilon_cut",
     "eta_cut",
+    "expected_tokens",
     "find_loop",
     "force_tokens",
     "frequency_penalty",

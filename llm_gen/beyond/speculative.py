@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from llm_gen.checks import check_ids, check_integer, check_token_ids
+from llm_gen.checks import check_ids, check_integer, check_real, check_token_ids
 from llm_gen.sampling import apply_filters, check_generator, check_settings, validate_sampling_args
 from llm_gen.steps import GREEDY
 
@@ -22,18 +22,54 @@ Guess = Callable[[Tensor], Sequence[int]]
 
 
 @dataclass(frozen=True)
+class Round:
+    """One pass of the target: the ids guessed before it, how many of them stayed, the ids that it added."""
+
+    guessed: tuple[int, ...]
+    accepted: int
+    added: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class SpeculativeResult:
-    """sequences: (1, P + n) int64. target_passes: how often the target ran; guessed and accepted: tokens."""
+    """sequences: (1, P + n) int64. rounds: one for each pass of the target."""
 
     sequences: Tensor
-    target_passes: int
-    guessed: int
-    accepted: int
+    rounds: tuple[Round, ...]
+
+    @property
+    def target_passes(self) -> int:
+        return len(self.rounds)
+
+    @property
+    def guessed(self) -> int:
+        return sum(len(each.guessed) for each in self.rounds)
+
+    @property
+    def accepted(self) -> int:
+        return sum(each.accepted for each in self.rounds)
 
     @property
     def acceptance_rate(self) -> float:
-        """Share of the guessed tokens that were accepted; 0 if none was guessed."""
-        return self.accepted / self.guessed if self.guessed else 0.0
+        """Share of the judged guesses that stayed, 0 if there were none; a guess after a refused one is not judged."""
+        judged = sum(min(each.accepted + 1, len(each.guessed)) for each in self.rounds)
+        return self.accepted / judged if judged else 0.0
+
+    @property
+    def tokens_per_pass(self) -> float:
+        """New tokens for each pass of the target, 0 without any."""
+        return sum(len(each.added) for each in self.rounds) / max(1, len(self.rounds))
+
+
+def expected_tokens(rate: float, guesses: int) -> float:
+    """Tokens that a pass of the target gives on average, if each guess stays with probability `rate` in [0, 1].
+
+    1 + rate + rate^2 + ... + rate^guesses (arXiv:2211.17192), guesses >= 0.
+    """
+    rate, guesses = check_real("rate", rate), check_integer("guesses", guesses, minimum=0)
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate must lie in [0, 1], got {rate!r}")
+    return sum(rate**count for count in range(guesses + 1))
 
 
 @torch.no_grad()
@@ -73,7 +109,7 @@ def speculative_generate(
         raise ValueError(f"draft must have the target's vocabulary of {target.vocab_size}, got {draft.vocab_size}")
     judge = _Reader(target, filters)
     propose = _Drafter(_Reader(draft, filters), generator) if hasattr(draft, "vocab_size") else _Guesser(draft)
-    end, text, guessed, accepted = x.shape[1] + budget, x, 0, 0
+    end, text, rounds = x.shape[1] + budget, x, []
     while text.shape[1] < end:
         count = min(guesses, end - text.shape[1] - 1, target.max_seq_len - text.shape[1])
         tokens, proposed = propose(text, max(0, count), target.vocab_size)
@@ -81,11 +117,12 @@ def speculative_generate(
         kept, extra = accept(tokens, proposed, probs, generator)
         new = torch.cat([tokens[:kept], extra])
         stop = torch.isin(new, new.new_tensor(eos)).nonzero()
-        guessed, accepted = guessed + len(tokens), accepted + kept
-        text = torch.cat([text, (new[: stop[0] + 1] if len(stop) else new)[None]], dim=1)
+        new = new[: stop[0] + 1] if len(stop) else new
+        text = torch.cat([text, new[None]], dim=1)
+        rounds.append(Round(tuple(tokens.tolist()), kept, tuple(new.tolist())))
         if len(stop):
             break
-    return SpeculativeResult(text, judge.passes, guessed, accepted)
+    return SpeculativeResult(text, tuple(rounds))
 
 
 def accept(tokens: Tensor, proposed: Tensor, probs: Tensor, generator: Generator | None = None) -> tuple[int, Tensor]:
@@ -129,13 +166,12 @@ class _Reader:
     """A model and its cache: distributions after the last columns of a text, without reading a column twice."""
 
     def __init__(self, model: Any, filters: tuple[float, int | None, float | None]) -> None:
-        self.model, self.filters, self.passes = model, filters, 0
+        self.model, self.filters = model, filters
         self.cache = _whole_cache(model)
         self.read: list[int] = []
 
     def probs(self, text: Tensor, count: int) -> Tensor:
         """Float64 distributions (count, V) that follow each of the last `count` columns of text (1, S)."""
-        self.passes += 1
         if text.shape[1] > self.model.max_seq_len:
             logits = self.model(text[:, -self.model.max_seq_len :], attention_mask=None, cache=None)
         elif self.cache is None:

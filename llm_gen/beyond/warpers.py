@@ -2,7 +2,8 @@
 
 Each takes ids (B, S) and logits (B, V) and gives logits with dropped tokens at -inf. Masses and entropies are those of
 the softmax of the logits given, in float64. The likeliest token always stays. Ranks: ties go to the lower id;
-thresholds: a token exactly on the threshold stays.
+thresholds: a token exactly on the threshold stays. Both sides are compared in float32, which forgets the digits that
+rounding has spoiled.
 """
 
 from __future__ import annotations
@@ -13,34 +14,36 @@ import torch
 from torch import Tensor
 
 from llm_gen.checks import check_real
-from llm_gen.sampling import greedy_token
+from llm_gen.sampling import FLOAT32, greedy_token
 
 
 def min_p(ids: Tensor, logits: Tensor, share: float) -> Tensor:
     """Tokens with at least `share` in (0, 1] of the likeliest token's probability (arXiv:2407.01082)."""
     threshold = math.log(_check_share("share", share, top=True))
-    highest = logits.amax(dim=-1, keepdim=True)
-    return _cut(logits, logits - highest >= threshold)
+    wide = logits.double()
+    return _cut(logits, _reaches(wide - wide.amax(dim=-1, keepdim=True), threshold))
 
 
 def typical(ids: Tensor, logits: Tensor, mass: float) -> Tensor:
     """The fewest tokens, nearest to the entropy in surprise, that hold `mass` in (0, 1) (arXiv:2202.00666).
 
-    The likeliest token may be far from the entropy, and is then dropped as the paper says.
+    Equally near ones: the lower id first. The likeliest token may be far from the entropy, and is then dropped as
+    the paper says.
     """
     mass = _check_share("mass", mass)
     log_probs = logits.double().log_softmax(dim=-1)
     distance = (-log_probs - _entropy(log_probs)).abs()
     order = distance.sort(dim=-1, stable=True).indices
     probs = log_probs.exp().gather(-1, order)
-    keep = probs.cumsum(dim=-1) - probs < mass
+    # The first has no mass before it and must stay even where float32 would round `mass` to 0.
+    keep = ~_reaches(probs.cumsum(dim=-1) - probs, max(mass, FLOAT32.tiny))
     return logits.masked_fill(~torch.zeros_like(keep).scatter(-1, order, keep), -torch.inf)
 
 
 def epsilon_cut(ids: Tensor, logits: Tensor, epsilon: float) -> Tensor:
     """Tokens of probability at least `epsilon` in (0, 1) (arXiv:2210.15191)."""
     epsilon = _check_share("epsilon", epsilon)
-    return _cut(logits, logits.double().softmax(dim=-1) >= epsilon)
+    return _cut(logits, _reaches(logits.double().softmax(dim=-1), epsilon))
 
 
 def eta_cut(ids: Tensor, logits: Tensor, epsilon: float) -> Tensor:
@@ -49,7 +52,7 @@ def eta_cut(ids: Tensor, logits: Tensor, epsilon: float) -> Tensor:
     epsilon = _check_share("epsilon", epsilon)
     log_probs = logits.double().log_softmax(dim=-1)
     eta = (math.sqrt(epsilon) * (-_entropy(log_probs)).exp()).clamp(max=epsilon)
-    return _cut(logits, log_probs.exp() >= eta)
+    return _cut(logits, _reaches(log_probs.exp(), eta))
 
 
 def top_n_sigma(ids: Tensor, logits: Tensor, n: float) -> Tensor:
@@ -64,7 +67,7 @@ def top_n_sigma(ids: Tensor, logits: Tensor, n: float) -> Tensor:
     count = finite.sum(dim=-1, keepdim=True)
     mean = wide.masked_fill(~finite, 0).sum(dim=-1, keepdim=True) / count
     variance = (wide - mean).masked_fill(~finite, 0).square().sum(dim=-1, keepdim=True) / count
-    return _cut(logits, wide >= wide.amax(dim=-1, keepdim=True) - n * variance.sqrt())
+    return _cut(logits, _reaches(wide, wide.amax(dim=-1, keepdim=True) - n * variance.sqrt()))
 
 
 class Mirostat:
@@ -95,6 +98,11 @@ class Mirostat:
 def _cut(logits: Tensor, keep: Tensor) -> Tensor:
     """Drop what is not kept, but never the likeliest token."""
     return logits.masked_fill(~keep.scatter(-1, greedy_token(logits), True), -torch.inf)
+
+
+def _reaches(values: Tensor, threshold: float | Tensor) -> Tensor:
+    """values >= threshold, both in float32."""
+    return values.float() >= torch.as_tensor(threshold, device=values.device).float()
 
 
 def _entropy(log_probs: Tensor) -> Tensor:
