@@ -85,7 +85,7 @@ class KVCache:
         return self._roll(stored[0], keys), self._roll(stored[1], values)
 
     def advance(self, count: int) -> None:
-        """Move the position past `count` columns; the only place in the package that moves it."""
+        """Move the position past `count` columns; only `truncate` moves it back."""
         self.length += count
         if self._rolled:
             slots = torch.arange(self.length - self.slots, self.length, device=self.keys.device) % self.slots
