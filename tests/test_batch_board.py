@@ -125,7 +125,7 @@ def test_a_row_that_is_not_as_alone_is_named():
     board = panels.batch_board(Sums(), PROMPTS["ragged"], STEPS, pad_token_id=PAD_ID)
     assert list(board.controls) == ["step", "side"]
     assert board.set(side=RIGHT, step=0).endswith("each row as alone")
-    assert board.set(step=1) == "side=right: step 1: 3 of 3 rows writing, 3 of 12 cells filler; not as alone: row 1, 3"
+    assert board.set(step=1) == "side=right: step 1: 3 of 3 rows writing, 3 of 12 cells filler; not as alone: row 0, 2"
     assert "from 1" in board._picture.value
     assert board.set(side=LEFT).endswith("each row as alone")
     board.close()

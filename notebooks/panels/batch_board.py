@@ -100,7 +100,7 @@ def _unusual(stop: str, pad: str, side: str) -> str:
 
 
 def _summary(batch: BatchRun, step: int, setting: str) -> str:
-    strange = [str(row + 1) for row, parted in enumerate(batch.parted) if parted and parted <= step]
+    strange = [str(row) for row, parted in enumerate(batch.parted) if parted and parted <= step]
     verdict = _("not as alone: row {rows}").format(rows=", ".join(strange)) if strange else _("each row as alone")
     cells = _cells(batch, step)
     words = _("{setting}step {step}: {writing} of {rows} rows writing, {filler} of {cells} cells filler; {verdict}")
@@ -162,7 +162,7 @@ def _figures(batch: BatchRun, step: int) -> list[tuple[str, str]]:
 
 def _row(batch: BatchRun, row: int, shown: int, grid: Grid, label: Callable[[int], str]) -> Iterator[Mark]:
     y, wide, room = BOARD_TOP + row * ROW, grid.width - BETWEEN, max(1, int((grid.width - 6) / 6.7))
-    yield Text(0, y + 18, _("row {n}").format(n=row + 1), 12, "muted")
+    yield Text(0, y + 18, _("row {n}").format(n=row), 12, "muted")
     for column, role in enumerate(batch.roles[row][:shown]):
         filled, x = role in FILLS, grid.left(column)
         yield from [Rect(x, y, wide, ROW - 6, FILLS[role])] if filled else _empty(x, y, wide, ROW - 6, role)
