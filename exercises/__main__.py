@@ -1,4 +1,5 @@
-"""python -m exercises: list, check, hint, solution, progress, reset, watch, table.
+"""python -m exercises: list, check, hint, solution, progress, reset, watch; for instructors table, syllabus, grade,
+release.
 
 Exit codes: 0 everything asked for is passed (or done); 1 an answer is wrong; 2 the command, a name or a file
 is wrong; 3 nothing is wrong, but something is not attempted.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from exercises.grader import commands
 from exercises.grader.card import print_text
@@ -52,25 +54,11 @@ def _parser() -> argparse.ArgumentParser:
     watching = add("watch", help=_("check whenever a file is saved"))
     watching.add_argument("names", nargs="*", metavar=_("name"))
     watching.set_defaults(run=commands.watch, looks=None)
-    tabling = add("table", help=_("how many wrong answers and mutants are refused"))
-    tabling.add_argument("names", nargs="*", metavar=_("name"))
-    tabling.add_argument("--write", action="store_true")
-    tabling.set_defaults(run=commands.table)
-    outlining = add("syllabus", help=_("objectives, exercises, usual mistakes"))
-    outlining.add_argument("--write", action="store_true")
-    outlining.set_defaults(run=_syllabus)
+    if find_spec("exercises.classroom"):  # the student edition goes without
+        from exercises.classroom.commands import add_commands
+
+        add_commands(add)
     return parser
-
-
-def _syllabus(options: argparse.Namespace) -> int:
-    from exercises.classroom import rubric, syllabus
-
-    found = rubric.chapters()
-    if options.write:
-        syllabus.write(found)
-    else:
-        print_text(syllabus.syllabus(found))
-    return commands.ALL_PASSED
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ HEAD = """# Syllabus
 
 Made by `python -m exercises syllabus --write` from the chapters and the exercises.
 
-"Usual mistakes" are the wrong answers that the grader knows by name. Of a function it says *Your answers equal those of
-a version that ...*, of a number *This is what comes out if one ...*; a choice of letters gets the sentence as it stands.
+"Usual mistakes" are the wrong answers that the grader knows by name. Of a function it says *Your answers equal those
+of a version that ...*, of a number *This is what comes out if one ...*; a choice of letters gets the sentence as it is.
 """
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from exercises.grader.catalog import Exercise
@@ -33,11 +35,11 @@ class Written:
     def load(self) -> Any:
         filename = f"<{self.name}>"
         linecache.cache[filename] = (len(self.source), None, self.source.splitlines(True), filename)
-        space: dict[str, Any] = {"__name__": "answer"}
-        exec(compile(self.source, filename, "exec"), space)
-        if self.name not in space:
+        module = sys.modules["answer"] = ModuleType("answer")  # a dataclass looks for the module it is made in
+        exec(compile(self.source, filename, "exec"), vars(module))
+        if self.name not in vars(module):
             raise NoAnswer(self.name)
-        return space[self.name]
+        return vars(module)[self.name]
 
 
 def from_file(exercise: Exercise) -> Written:

@@ -18,7 +18,6 @@ from llm_gen.text import _
 from solutions.vocabulary import Case, Check, Difference, Outcome, ValueCheck
 from solutions.vocabulary.compare import kind_of
 
-
 Place = Callable[[Exercise, Answer, Check | None], Worker]  # where an answer runs; the check says how it is called
 
 

@@ -1,0 +1,202 @@
+"""From a folder of submissions to jobs: whose they are, and the source of each answer. Nothing is run here.
+
+A submission is a folder, a zip or a file. A file named like an exercise is that exercise's answer as it stands; out of
+notebooks and other programs each answer is cut with all that it needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from exercises.classroom.rubric import CHAPTERS
+from exercises.classroom.sources import Source, Unusable, files_of, is_skipped
+from exercises.grader.catalog import NAME, Exercise
+from exercises.grader.excerpt import Statement, excerpt, parses, statements
+from llm_gen import __version__
+
+FLOAT64 = "import torch as _torch; _torch.set_default_dtype(_torch.float64)\n"  # as start_chapter() sets it
+PARTS_OF_A_COURSE = {"exercises", "notebooks"}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission, as plain data. answers: for each exercise the sources that may answer it, with their files."""
+
+    id: str
+    student: str
+    answers: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+    graded: bool = True  # False: the row says why not, and no answer is run
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"digest": self.digest}
+
+
+def collect(folder: Path, exercises: Iterable[Exercise], pattern: str = "") -> Iterator[Job]:
+    """The jobs of a folder, one after the other. `pattern`: a regular expression over the names in the folder, whose
+    group `student` (or the first) is the student. Raises ValueError for a folder without submissions."""
+    known = list(exercises)
+    for id, student, paths, problems in _submissions(folder, re.compile(pattern) if pattern else None):
+        try:
+            yield _job(id, student, [found for path in paths for found in files_of(path)], known, problems)
+        except Exception as error:  # whatever is strange about one submission, the others are graded
+            told = (*problems, f"cannot be read: {type(error).__name__}: {error}")
+            yield Job(id, student, problems=told, graded=False)
+
+
+def count(folder: Path, pattern: str = "") -> int:
+    """How many jobs `collect` will give; by the names alone."""
+    return sum(1 for _submission in _submissions(folder, re.compile(pattern) if pattern else None))
+
+
+def _submissions(folder: Path, pattern: re.Pattern | None) -> Iterator[tuple[str, str, list[Path], tuple[str, ...]]]:
+    """id, student, paths and problems of each submission, by name."""
+    if not folder.exists():
+        raise ValueError(f"there is no folder {folder}")
+    names = sorted(path.name for path in folder.iterdir() if not is_skipped(path.name)) if folder.is_dir() else []
+    if folder.is_file() or (pattern is None and any(_is_part(name) for name in names)):
+        yield folder.resolve().name, folder.resolve().stem, [folder], ()
+        return
+    if not names:
+        raise ValueError(f"there are no submissions in {folder}")
+    of_student: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        of_student[student_of(name, pattern)].append(name)
+    for student, own in of_student.items():
+        if student and len(own) > 1 and len({_rest(name) for name in own if (folder / name).is_file()}) == len(own):
+            yield student, student, [folder / name for name in own], ()
+            continue
+        for name in own:
+            others = ", ".join(other for other in own if other != name)
+            problems = (f"the same student also handed in {others}",) if student and others else ()
+            problems = problems if student else ("no student's name was found in the name of the file",)
+            yield name, student or name, [folder / name], problems
+
+
+def _is_part(name: str) -> bool:
+    """Whether the name is that of a part of the course: then the folder is the work of one student."""
+    return name in PARTS_OF_A_COURSE or (Path(name).stem in _page_names() and Path(name).suffix in (".py", ".ipynb"))
+
+
+def _page_names() -> set[str]:
+    return {path.stem for path in CHAPTERS.glob("[0-9][0-9]_*.ipynb")} | {
+        path.stem for path in CHAPTERS.parent.glob("exercises/e??_*.py")
+    }
+
+
+def student_of(name: str, pattern: re.Pattern | None = None) -> str:
+    """The student by the name of a file or folder: what the pattern finds, else the name without that of a page."""
+    if pattern:
+        found = pattern.search(name)
+        return ((found["student"] if "student" in pattern.groupindex else found[1]) or "") if found else ""
+    stem = re.sub(r"\.(zip|py|ipynb)$", "", name, flags=re.I)
+    rest = _rest(name)
+    return stem.removesuffix(rest).removeprefix(rest).strip(" _-.") if rest else stem
+
+
+def _rest(name: str) -> str:
+    """The name of the page that a file's name begins or ends with, or ""."""
+    stem = Path(name).stem
+    pages = [page for page in _page_names() if stem.endswith(page) or stem.startswith(page)]
+    return max(pages, key=len, default="")
+
+
+def _job(id: str, student: str, found: list[Source | Unusable], known: list[Exercise], problems: tuple) -> Job:
+    pages: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    told, readable = [*problems, *(str(item) for item in found if isinstance(item, Unusable))], 0
+    by_name = {exercise.name: exercise for exercise in known}
+    for source in sorted((item for item in found if isinstance(item, Source)), key=_priority):
+        try:
+            text = source.text()
+            other = _other_version(source, text)
+            if other:
+                return Job(id, student, problems=(*told, other), graded=False)
+            if source.path.endswith(".json"):
+                continue
+            if source.path.endswith(".py") and not parses(text):
+                told.append(f"{source.path}: a syntax error")
+            for name, answer in _answers(source, text, by_name):
+                pages[name].append((source.path, answer))
+            readable += 1
+        except Unusable as error:
+            told.append(str(error))
+    if not readable:
+        told.append("no notebook and no Python file in it could be read")
+    return Job(id, student, dict(pages), tuple(told), graded=readable > 0)
+
+
+def _priority(source: Source) -> tuple[int, str]:
+    """An exercise's own file comes before a chapter, a chapter before other programs."""
+    own = NAME.fullmatch(PurePosixPath(source.path).stem) and source.path.endswith(".py")
+    return (0 if own else 1 if source.path.endswith(".ipynb") else 2, source.path)
+
+
+def _other_version(source: Source, text: str) -> str:
+    """Why a submission is for another version of the course, or ""."""
+    data: Any = {}
+    if source.name == "edition.json":
+        data = _json(source, text)
+    elif source.path.endswith(".ipynb"):
+        data = (_json(source, text).get("metadata") or {}).get("course") or {}
+    version = data.get("version", __version__) if isinstance(data, dict) else __version__
+    return f"it is for version {version} of the course, this is {__version__}" if version != __version__ else ""
+
+
+def _answers(source: Source, text: str, known: dict[str, Exercise]) -> Iterator[tuple[str, str]]:
+    stem = PurePosixPath(source.path).stem
+    if source.path.endswith(".py") and NAME.fullmatch(stem):
+        if stem in known:
+            yield stem, text
+        return
+    if source.path.endswith(".py"):
+        if PARTS_OF_A_COURSE & set(PurePosixPath(source.path).parts[:-1]):
+            return  # the grader and the panels that came with the course
+        cells, head = [text], ""
+    else:
+        cells = _cells(source, text)
+        head = FLOAT64 if any("start_chapter(" in cell for cell in cells) else ""
+    program, broken = statements(cells), [cell for cell in cells if not parses(cell)]
+    for name, exercise in known.items():
+        answer = _answer(exercise.answer_name, program, broken)
+        if answer:
+            yield name, head + answer
+
+
+def _answer(name: str, program: list[Statement], broken: list[str]) -> str:
+    """The excerpt for a name; if a cell that begins with it does not parse, that cell: its error is the verdict."""
+    beginning = re.compile(rf"^(def {re.escape(name)}\b|{re.escape(name)}\s*[:=])", re.M)
+    return next((cell for cell in broken if beginning.search(cell)), "") or excerpt(program, name)
+
+
+def _cells(source: Source, text: str) -> list[str]:
+    """The sources of a notebook's code cells; the forms 3 and 4 of the file."""
+    notebook = _json(source, text)
+    sheets = notebook.get("worksheets")
+    cells = notebook.get("cells") or (sheets[0].get("cells") if isinstance(sheets, list) and sheets else None)
+    if not isinstance(cells, list):
+        raise Unusable(f"{source.path}: not a notebook")
+    code = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    return [_joined(cell.get("source", cell.get("input", ""))) for cell in code]
+
+
+def _joined(lines: Any) -> str:
+    return "".join(map(str, lines)) if isinstance(lines, list) else str(lines)
+
+
+def _json(source: Source, text: str) -> dict[str, Any]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"{source.path}: not a notebook ({str(error)[:80]})") from None
+    return data if isinstance(data, dict) else {}
