@@ -14,6 +14,8 @@ from torch import Generator, Tensor
 from llm_gen.checks import check_flag, check_integer, check_logits, check_real
 
 FLOAT32 = torch.finfo(torch.float32)
+SMALL_VOCABULARY = 4096  # up to here sorting is the faster way to a nucleus
+BANDS, BANDS_PER_NAT = 2048, 64  # of logits below the row's largest: 32 nats, and all that lies deeper in the last
 
 
 def validate_sampling_args(
@@ -44,7 +46,8 @@ def filter_logits(
     """
     logits = check_logits(logits)
     temperature, top_k, top_p = check_settings(temperature, top_k, top_p)
-    return apply_filters(logits, temperature, top_k, top_p).clone()
+    filtered = apply_filters(logits, temperature, top_k, top_p)
+    return filtered.clone() if filtered is logits else filtered
 
 
 def sample_next_token(
@@ -72,12 +75,13 @@ def sample_next_token(
 
 def apply_filters(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
     """`filter_logits` on checked arguments; may return `logits` itself."""
-    scaled, kept = scale_by_temperature(logits, temperature), logits
+    scaled, left, stays = scale_by_temperature(logits, temperature), logits.detach(), None
     if top_k is not None:
-        kept = kept.masked_fill(~top_k_mask(kept.detach(), top_k), -torch.inf)
+        stays = top_k_mask(left, top_k)
+        left = torch.where(stays, left, -torch.inf)
     if top_p is not None and top_p < 1:
-        kept = kept.masked_fill(~top_p_mask(kept.detach(), top_p, temperature), -torch.inf)
-    return scaled if kept is logits else scaled.masked_fill(kept == -torch.inf, -torch.inf)
+        stays = top_p_mask(left, top_p, temperature)
+    return scaled if stays is None else torch.where(stays, scaled, -torch.inf)
 
 
 def greedy_token(logits: Tensor) -> Tensor:
@@ -107,6 +111,9 @@ def top_k_mask(logits: Tensor, top_k: int) -> Tensor:
     """The min(k, V) largest logits of each row as a mask (B, V); among equals the lower ids."""
     k = min(top_k, logits.shape[-1])
     threshold = logits.topk(k, dim=-1).values[:, -1:]
+    stays = logits >= threshold
+    if (stays.sum(dim=-1) == k).all():
+        return stays
     above, tied = logits > threshold, logits == threshold
     room = k - above.sum(dim=-1, keepdim=True)
     return above | (tied & (tied.cumsum(dim=-1) <= room))
@@ -116,17 +123,44 @@ def top_p_mask(logits: Tensor, top_p: float, temperature: float = 1.0) -> Tensor
     """The nucleus of each row as a mask (B, V): tokens with less than `top_p` of mass before them.
 
     Ranks by the logits (ties: lower id first), masses at the temperature. `top_p=1` keeps everything: a running
-    sum may round to 1 before the tail is counted.
+    sum may round to 1 before the tail is counted. Small vocabularies are sorted, large ones need not be.
     """
     if top_p >= 1:
         return torch.ones_like(logits, dtype=torch.bool)
+    if logits.shape[-1] <= SMALL_VOCABULARY or not len(logits):
+        return nucleus_by_sorting(logits, top_p, temperature)
+    return torch.stack([nucleus_by_bands(row, top_p, temperature) for row in logits])
+
+
+def nucleus_by_sorting(logits: Tensor, top_p: float, temperature: float) -> Tensor:
+    """`top_p_mask` as it is said: sort, sum, compare. Takes top_p < 1."""
     ranked, order = logits.sort(dim=-1, descending=True, stable=True)
     probs = scale_by_temperature(to_float32(ranked), temperature).double().softmax(dim=-1)
-    # Summed in float64, compared in float32: 0.5 + 0.3 then reaches 0.8 on every CPU and from every dtype.
-    mass_before = (probs.cumsum(dim=-1) - probs).float()
-    # A top_p that float32 would round to 0 must still keep the likeliest token, which has no mass before it.
-    stays = mass_before < max(top_p, FLOAT32.tiny)
+    stays = is_below(probs.cumsum(dim=-1) - probs, top_p)
     return torch.zeros_like(ranked, dtype=torch.bool).scatter(-1, order, stays)
+
+
+def nucleus_by_bands(logits: Tensor, top_p: float, temperature: float) -> Tensor:
+    """The same for one row (V,) -> (V,) without sorting all of it: mass is summed in narrow bands of the logits, from
+    the top down, and only the band in which it reaches `top_p` is sorted. Many times as fast on 50,000 tokens."""
+    scaled = scale_by_temperature(to_float32(logits), temperature)
+    highest = scaled.amax()
+    weights = scaled.double().sub_(highest).exp_()
+    band = (highest - scaled).mul_(BANDS_PER_NAT).clamp_(max=BANDS - 1).long()
+    mass, total = weights.new_zeros(BANDS).scatter_add_(0, band, weights), weights.sum()
+    before = mass.cumsum(dim=0) - mass
+    last = int(is_below(before / total, top_p).sum()) - 1
+    stays, ids = band < last, (band == last).nonzero()[:, 0]
+    ids = ids[logits[ids].argsort(descending=True, stable=True)]
+    ranked = weights[ids]
+    stays[ids] = is_below((before[last] + ranked.cumsum(dim=0) - ranked) / total, top_p)
+    return stays
+
+
+def is_below(mass: Tensor, top_p: float) -> Tensor:
+    """`mass < top_p` for mass summed in float64, compared in float32: 0.5 + 0.3 then reaches 0.8 on every CPU and
+    from every dtype. A top_p that float32 would round to 0 still exceeds no mass at all, so the likeliest stays."""
+    return mass.float() < max(top_p, FLOAT32.tiny)
 
 
 def draw(filtered: Tensor, generator: Generator | Sequence[Generator] | None = None) -> Tensor:
