@@ -10,6 +10,7 @@ from llm_gen.story import Truth, judge
 from llm_gen.story.metrics import (
     against_limit,
     compare,
+    distinct_in_groups,
     distinct_n,
     entropy,
     kl_divergence,
@@ -55,6 +56,17 @@ def test_distinct_and_repeated_phrases():
     assert repeated_phrases("a b c d e") == 0.0
     assert repeated_phrases("a b a b a b", n=2) == 1 - 2 / 5
     assert repeated_phrases(("round and round we go " * 50).strip()) > 0.97
+
+
+def test_distinct_pairs_are_averaged_over_whole_groups():
+    pairs = ["a b", "a b", "a b", "c d", "x y z"]
+    estimate = distinct_in_groups(pairs, size=2)
+    assert estimate.value == 0.75  # 1/2 and 2/2; the fifth text fills no group
+    assert math.isclose(estimate.error, 0.25)
+    with pytest.raises(ValueError, match="texts must fill two groups of 3, got 5"):
+        distinct_in_groups(pairs, size=3)
+    with pytest.raises(ValueError, match="size must be an integer >= 1, got 0"):
+        distinct_in_groups(pairs, size=0)
 
 
 def test_entropy_divergence_and_nucleus():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from llm_gen.checks import check_integer
 from llm_gen.model import DecoderLM
 from llm_gen.story.judge import judge
 from llm_gen.story.truth import Truth
@@ -65,6 +66,16 @@ def distinct_n(texts: Sequence[str], n: int = 2) -> float:
     that long. It falls as texts are added: compare equal numbers of texts."""
     grams = [gram for text in texts for gram in word_grams(text, n)]
     return len(set(grams)) / len(grams) if grams else 0.0
+
+
+def distinct_in_groups(texts: Sequence[str], size: int = 16, n: int = 2) -> Estimate:
+    """Mean of `distinct_n` over groups of `size` >= 1 texts; what is left over does not count. Raises ValueError for
+    fewer than two groups."""
+    size = check_integer("size", size, minimum=1)
+    if len(texts) < 2 * size:
+        raise ValueError(f"texts must fill two groups of {size}, got {len(texts)}")
+    starts = range(0, len(texts) - size + 1, size)
+    return mean_of(distinct_n(texts[start : start + size], n) for start in starts)
 
 
 def repeated_phrases(text: str, n: int = 4) -> float:
