@@ -121,8 +121,16 @@ def test_more_rows_share_the_weights_until_arithmetic_is_the_slower_part(panel):
     panel.set(tokens=64)
     said = [panel.set(rows=rows) for rows in (1, 16, 256)]
     assert [each.rsplit(", ", 1)[1] for each in said] == ["memory-bound", "memory-bound", "compute-bound"]
-    paces = [int(each.split(" tokens a second")[0].rsplit(" ", 1)[1].replace(",", "")) for each in said]
+    paces = [int(each.split(" tokens/s")[0].rsplit(" ", 1)[1].replace(",", "")) for each in said]
     assert 15 * paces[0] < paces[1] <= 16 * paces[0] and paces[2] < 16 * paces[1]
+
+
+def test_how_many_rows_fit(panel):
+    panel.reset()
+    assert "; they fit; " in panel.set(model="LLaMA 7B", rows=30)
+    assert "; they do NOT fit; " in panel.set(rows=31)
+    cost = Cost(MODELS["LLaMA 7B"], 4096, 31, "float16", MACHINES["A100 80 GB"])
+    assert cost.weight_bytes + 30 * 2**31 < 80e9 < cost.weight_bytes + 31 * 2**31
 
 
 def test_bytes_of_half_the_size_halve_a_step_that_waits_for_memory():
@@ -149,7 +157,7 @@ def setting_of(panel) -> str:
 
 def test_the_reader_s_own_machine_can_be_chosen():
     panel = panels.memory_price(here=Machine(1e9, 1e11))
-    assert "; weights 13.5 GiB; a step 15.0 s, " in panel.set(machine="this computer")
+    assert "; weights 13.5 GiB; they fit; step 15.0 s, " in panel.set(machine="this computer")
     panel.close()
     plain = panels.memory_price()
     with pytest.raises(ValueError, match="machine must be one of laptop, RTX 4090, A100 80 GB, H100 80 GB, got 'this"):
@@ -176,6 +184,10 @@ def test_what_a_machine_does_is_measured_by_a_real_model():
     torch.manual_seed(0)
     model = LLaMA(config_of(replace(MODELS["SmolLM2 135M"], layers=1, vocab_size=16, width=64, mlp_width=32))).eval()
     assert panels.weight_bytes(model) == 4 * sum(each.numel() for each in model.parameters())
+    small = panels.random_model(1, width=64)
+    assert small.config.num_layers == 1 and small.embed.weight.dtype == torch.float32
+    with torch.no_grad():
+        assert small(torch.tensor([[1, 2]])).isfinite().all()
     machine = panels.measure_machine(model, tokens=16)
     assert machine.bytes_per_second > 0 and machine.operations_per_second > 0 and machine.memory is None
     assert panels.seconds_per_pass(model, tokens=2) > 0

@@ -24,6 +24,7 @@ from notebooks.panels.context import Context, stored_contexts
 from notebooks.panels.course_map import course_map
 from notebooks.panels.dart import dart
 from notebooks.panels.filter_order import filter_order
+from notebooks.panels.frontier import frontier
 from notebooks.panels.loop_meter import loop_meter
 from notebooks.panels.memory_price import memory_price
 from notebooks.panels.next_token import reshape
@@ -33,7 +34,7 @@ from notebooks.panels.scored import ScoredText, greedy_text, stored_texts
 from notebooks.panels.start import self_test
 from notebooks.panels.stepping import stepping
 from notebooks.panels.temperature_map import temperature_map
-from notebooks.panels.timing import measure_machine, seconds_per_pass, weight_bytes
+from notebooks.panels.timing import measure_machine, random_model, seconds_per_pass, weight_bytes
 from notebooks.panels.windows import windows
 from notebooks.panels.words import fixed, percent
 
@@ -47,12 +48,14 @@ __all__ = [
     "dart",
     "filter_order",
     "fixed",
+    "frontier",
     "greedy_text",
     "loop_meter",
     "measure_machine",
     "memory_price",
     "nucleus",
     "percent",
+    "random_model",
     "reshape",
     "seconds_per_pass",
     "self_test",

@@ -98,11 +98,12 @@ def duration(seconds: float) -> str:
 
 
 def _summary(now: Cost) -> str:
-    words = _("cache {cache}, allocated {allocated}; weights {weights}; a step {step}, {pace} tokens a second, {wait}")
+    words = _("cache {cache}, allocated {allocated}; weights {weights}; {fits}; step {step}, {pace} tokens/s, {wait}")
     return words.format(
         cache=amount(now.cache_bytes()),
         allocated=amount(now.allocated),
         weights=amount(now.weight_bytes),
+        fits=_("they fit") if now.fits else _("they do NOT fit"),
         step=duration(now.step_seconds),
         pace=_pace(now),
         wait=_("memory-bound") if now.memory_bound else _("compute-bound"),

@@ -6,10 +6,21 @@ import time
 
 import torch
 
-from llm_gen import DecoderLM
+from llm_gen import DecoderLM, LLaMA
 from notebooks.panels.costs import Machine
 
 BEFORE = 8  # Tokens in the cache before the pass that is timed, as in the middle of writing.
+
+
+def random_model(num_layers: int, width: int = 768) -> DecoderLM:
+    """A model of random weights in float32, about 7 million a layer: too large for a processor's own memory."""
+    sizes = {"vocab_size": 1024, "embed_dim": width, "num_heads": width // 64, "max_position_embeddings": 512}
+    with torch.device("meta"):  # no time goes into weights that are replaced
+        model = LLaMA({**sizes, "num_layers": num_layers, "dropout": 0.0}).float()
+    model = model.to_empty(device="cpu").eval()
+    for weight in model.parameters():
+        torch.nn.init.uniform_(weight, -0.05, 0.05)
+    return model
 
 
 def weight_bytes(model: torch.nn.Module) -> int:
