@@ -21,6 +21,12 @@ def label(temperature: float) -> str:
 
 
 check_ratios = Numbers(ratio, tolerance=0.01)
+variants = (
+    ("logits 2 and 1", "A, B = 2.0, 1.0", "a - b = 1."),
+    ("logits 3 and 1", "A, B = 3.0, 1.0", "a - b = 2."),
+    ("logits 2 and 0.5", "A, B = 2.0, 0.5", "a - b = 1.5."),
+    ("logits 1 and 0.5", "A, B = 1.0, 0.5", "a - b = 0.5."),
+)
 
 
 def wrong_logit_ratio() -> dict[str, float]:

@@ -24,6 +24,11 @@ def for_each_k(row: Callable[[int], list[float]]) -> Table:
 
 
 check_table = Numbers(by_hand, tolerance=0.005)
+variants = (
+    ("0.1, 0.5, 0.15, 0.25", "ids 1 and 3 stay, and their sum is 0.75"),
+    ("0.4, 0.1, 0.3, 0.2", "ids 0 and 2 stay, and their sum is 0.7"),
+    ("0.15, 0.25, 0.55, 0.05", "ids 1 and 2 stay, and their sum is 0.8"),
+)
 
 
 def kept(k: int) -> list[bool]:

@@ -29,6 +29,11 @@ def table(kept_at: Callable, renormalise: bool = True) -> Table:
 
 
 check_table = Numbers(nuclei, tolerance=0.005)
+variants = (
+    ("0.4, 0.3, 0.2, 0.1", "0, 0.4, 0.7, 0.9"),
+    ("0.45, 0.25, 0.2, 0.1", "0, 0.45, 0.7, 0.9"),
+    ("0.35, 0.3, 0.25, 0.1", "0, 0.35, 0.65, 0.9"),
+)
 
 
 def wrong_drops_crossing() -> Table:

@@ -32,6 +32,11 @@ def crossing(excess: Callable[[float], float], low: float, high: float) -> float
 
 
 check_number = Numbers(tau_nucleus, tolerance=0.01)
+variants = (
+    ("0.5, 0.3, 0.15, 0.05", "have 0.909, at 2 they have 0.880"),
+    ("0.5, 0.3, 0.16, 0.04", "have 0.922, at 2 they have 0.892"),
+    ("0.6, 0.25, 0.11, 0.04", "have 0.920, at 2 they have 0.889"),
+)
 
 
 def wrong_upside_down() -> float:

@@ -25,6 +25,11 @@ def shares(logits: Tensor) -> list[float]:
 
 
 check_table = Numbers(other_program, tolerance=0.005)
+variants = (
+    ("0.5, 0.3, 0.15, 0.05", "0.379, 0.294, 0.208, 0.120"),
+    ("0.55, 0.25, 0.15, 0.05", "0.400, 0.270, 0.209, 0.121"),
+    ("0.6, 0.2, 0.15, 0.05", "0.423, 0.244, 0.211, 0.122"),
+)
 
 
 def wrong_no_difference() -> Table:

@@ -25,6 +25,11 @@ def table(without: Callable[[int, int], int], cached: Callable[[int, int], int])
 
 
 check_counts = Numbers(count_passes)
+variants = (
+    ("P = 100, N = 100", "P = 500, N = 500", "(100, 100), (500, 500)"),
+    ("P = 200, N = 100", "P = 300, N = 500", "(200, 100), (300, 500)"),
+    ("P = 50, N = 200", "P = 400, N = 300", "(50, 200), (400, 300)"),
+)
 
 
 def wrong_feeds_the_last() -> dict[str, int]:

@@ -77,15 +77,17 @@ class Exercise:
         return self.vary((PAGES / f"{self.name}.py").read_text(encoding="utf-8"))
 
     @property
-    def variants(self) -> tuple[str, ...]:
-        """Numbers as the task writes them, first, and others that may stand in their place."""
+    def variants(self) -> tuple[tuple[str, ...], ...]:
+        """Numbers as the two pages write them, first, and for each other variant what stands in their places."""
         if self.is_stored:
             return ()
         return getattr(importlib.import_module(f"solutions.{self.name}"), "variants", ())
 
     def vary(self, text: str) -> str:
         """The text with the numbers of this variant."""
-        return text.replace(self.variants[0], self.variants[self.variant]) if self.variant else text
+        for old, new in zip(self.variants[0], self.variants[self.variant]) if self.variant else ():
+            text = text.replace(old, new)
+        return text
 
     def _varied_page(self) -> ModuleType:
         page = ModuleType(f"solutions.{self.name}_{self.variant}")

@@ -35,7 +35,7 @@ def known_mistakes(
         alike = [
             function
             for name, function in exercise.wrong.items()
-            if _agree_on(check, places, _behaviour(exercise, number, name), outcomes, function)
+            if _agree_on(check, places, behaviour(exercise, number, name), outcomes, function)
         ]
         if alike and (everywhere or len(wrong_ones) > 1):
             return Mistakes(tuple(alike), everywhere)
@@ -92,7 +92,7 @@ def general(check: Check, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
 
 
 @cache
-def _behaviour(exercise: Exercise, number: int, name: str) -> tuple[Outcome | None, ...]:
+def behaviour(exercise: Exercise, number: int, name: str) -> tuple[Outcome | None, ...]:
     """What a wrong answer does on each case of a check; None where it would not come back."""
     check, function = exercise.checks[number], exercise.wrong[name]
     if _deadly(function):

@@ -1,0 +1,59 @@
+"""Exercises whose numbers may differ from student to student are as good with every set of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from exercises.classroom.mark import variant_for
+from exercises.grader.answers import Given
+from exercises.grader.catalog import all_exercises, find
+from exercises.grader.judge import judge
+from exercises.grader.verdict import PASSED, WRONG
+
+VARIED = [
+    replace(exercise, variant=number)
+    for exercise in all_exercises()
+    for number in range(1, len(exercise.variants))
+]  # fmt: skip
+each_variant = pytest.mark.parametrize("exercise", VARIED, ids=lambda exercise: f"{exercise.name}-{exercise.variant}")
+
+
+def test_some_exercises_vary():
+    assert len({exercise.name for exercise in VARIED}) >= 6
+
+
+@each_variant
+def test_every_text_is_replaced_on_both_pages_or_one(exercise):
+    base = replace(exercise, variant=0)
+    pages = base.path.read_text(encoding="utf-8"), base.page_source
+    texts = exercise.variants[exercise.variant]
+    assert len(texts) == len(exercise.variants[0])
+    for old in exercise.variants[0]:
+        assert any(old in page.partition("variants = ")[0] for page in pages), old
+    shown = exercise.task.text + exercise.task.stub + " ".join(exercise.task.hints)
+    assert not [old for old, new in zip(exercise.variants[0], texts) if old != new and old in shown]
+    assert exercise.reference() != base.reference()
+
+
+@each_variant
+def test_the_right_value_passes_and_each_mistake_is_named(exercise):
+    assert judge(exercise, Given(exercise.reference())).status == PASSED
+    for name, function in exercise.wrong.items():
+        verdict = judge(exercise, Given(function()))
+        assert (verdict.status, verdict.mistakes) == (WRONG, (name,))
+
+
+@each_variant
+def test_the_value_of_the_page_as_it_stands_is_refused(exercise):
+    assert judge(exercise, Given(replace(exercise, variant=0).reference())).status == WRONG
+
+
+def test_a_student_keeps_the_numbers_and_the_class_spreads():
+    exercise = find("nuclei")
+    drawn = [variant_for(exercise, "spring", f"student {i}") for i in range(60)]
+    assert drawn == [variant_for(exercise, "spring", f"student {i}") for i in range(60)]
+    assert set(drawn) == set(range(len(exercise.variants)))
+    assert drawn != [variant_for(exercise, "autumn", f"student {i}") for i in range(60)]
+    assert variant_for(find("top_p"), "spring", "student 1") == 0
