@@ -12,11 +12,7 @@ from exercises.grader.catalog import all_exercises, find
 from exercises.grader.judge import judge
 from exercises.grader.verdict import PASSED, WRONG
 
-VARIED = [
-    replace(exercise, variant=number)
-    for exercise in all_exercises()
-    for number in range(1, len(exercise.variants))
-]  # fmt: skip
+VARIED = [replace(each, variant=number) for each in all_exercises() for number in range(1, len(each.variants))]
 each_variant = pytest.mark.parametrize("exercise", VARIED, ids=lambda exercise: f"{exercise.name}-{exercise.variant}")
 
 
@@ -33,7 +29,9 @@ def test_every_text_is_replaced_on_both_pages_or_one(exercise):
     for old in exercise.variants[0]:
         assert any(old in page.partition("variants = ")[0] for page in pages), old
     shown = exercise.task.text + exercise.task.stub + " ".join(exercise.task.hints)
-    assert not [old for old, new in zip(exercise.variants[0], texts) if old != new and old in shown]
+    for new in texts:
+        shown = shown.replace(new, "")
+    assert not [old for old in exercise.variants[0] if old in shown]
     assert exercise.reference() != base.reference()
 
 
