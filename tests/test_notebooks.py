@@ -173,6 +173,7 @@ def tables_of(value: object) -> list[list[float]]:
 
 
 PROVEN = {
+    "02": ["garbage_tail"],
     "03": ["temperature", "temperature_limits"],
     "04": ["top_k"],
     "05": ["garbage_tail", "top_k", "top_p", "order", "order_other_way", "exercise_nucleus", "exercise_tau_nucleus"],

@@ -28,7 +28,7 @@ SONG, PROSE = scored(), scored("prose", "abcdefg", [0.5] * 7)
 
 @pytest.fixture
 def panel():
-    made = panels.loop_meter(PROSE, SONG)
+    made = panels.loop_meter(SONG, PROSE)
     yield made
     made.close()
 
@@ -38,6 +38,11 @@ def test_the_phrase_and_its_probabilities_are_those_counted_by_hand():
     assert SONG.phrase_probs == pytest.approx([0.01, 0.1, 0.2, 0.25])
     assert [token for token in range(len(WORDS)) if SONG.in_loop(token)] == list(range(2, 15))
     assert [token for token in range(len(WORDS)) if SONG.starts_loop(token)] == [2]
+
+
+def test_a_text_is_read_with_its_prompt():
+    assert SONG.read(4) == "La laxy na ba"
+    assert scored("two lines", ["a", "↵"], [0.5, 0.5]).read(9) == "La laa↵"
 
 
 def test_a_text_without_a_loop_has_no_rounds():
@@ -93,6 +98,7 @@ def test_the_summary_says_how_often_and_how_likely(panel):
     assert start == f"song, step 15 of 15: {phrase}, 4 times so far"
     assert end == "its probability was 1.0% the first time, 25.0% the last"
     assert panel.set(step=4) == f"song, step 4 of 15: {phrase}, 0 times so far"
+    assert panel.set(step=5).startswith(f"song, step 5 of 15: {phrase}, once so far; ")
     assert panel.set(text="prose", step=15) == "prose, step 7 of 7: no loop"
 
 

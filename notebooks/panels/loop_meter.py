@@ -21,16 +21,16 @@ LABEL_ROOM, POINT, SHORTEST = 40, 8, 6
 
 
 def loop_meter(*texts: ScoredText, step: int | None = None) -> Panel:
-    """The panel "Loop meter" on the given texts, or on the stored ones; the longest comes first.
+    """The panel "Loop meter" on the given texts, or on the stored ones.
 
     Controls: step (how many tokens are written; all at first), text (a name). No model is called: a `ScoredText` has
     its probabilities with it.
     """
-    texts = sorted(texts or stored_texts().values(), key=lambda text: -len(text.ids))
+    texts = texts or tuple(stored_texts().values())
     named = {text.name: text for text in texts}
     if len(named) < len(texts):
         raise ValueError(f"texts must have different names, got {[text.name for text in texts]}")
-    longest = len(texts[0].ids)
+    longest = max(len(text.ids) for text in texts)
 
     def draw(step, text) -> tuple[Scene, str]:
         meter = read_meter(named[text], step)
@@ -70,12 +70,17 @@ def _summary(meter: Meter) -> str:
     words = start.format(name=text.name, step=meter.step, n=len(text.ids))
     if text.loop is None:
         return _("{words}: no loop").format(words=words)
-    phrase = _("{words}: a phrase of {tokens}, {count} times so far")
-    words = phrase.format(words=words, tokens=token_count(text.loop.period), count=len(meter.rounds))
+    phrase = _("{words}: a phrase of {tokens}, {often} so far")
+    words = phrase.format(words=words, tokens=token_count(text.loop.period), often=_often(meter))
     if not meter.rounds:
         return words
     shares = _("{words}; its probability was {first} the first time, {last} the last")
     return shares.format(words=words, first=percent(meter.probs[0]), last=percent(meter.probs[-1]))
+
+
+def _often(meter: Meter) -> str:
+    count = len(meter.rounds)
+    return _("once") if count == 1 else _("{count} times").format(count=count)
 
 
 def _picture(meter: Meter, summary: str) -> Scene:
@@ -97,7 +102,7 @@ def _figures(meter: Meter) -> list[tuple[str, str]]:
         (_("step"), str(step)),
         (_("last token"), shortened(text.labels[step - 1], 20) if step else "–"),
         (_("its probability"), percent(text.probs[step - 1]) if step else "–"),
-        (_("the phrase came"), _("{n} times").format(n=len(meter.rounds)) if text.loop else _("no loop")),
+        (_("the phrase came"), _often(meter) if text.loop else _("no loop")),
         (_("the phrase had, the last time"), percent(meter.probs[-1]) if meter.probs else "–"),
         (_("a draw would leave it"), percent(1 - meter.probs[-1]) if meter.probs else "–"),
     ]
@@ -113,7 +118,7 @@ def _lines(meter: Meter) -> Iterator[Mark]:
         cuts = [i for i, (_x, token) in enumerate(line) if i == 0 or token in strokes or text.starts_loop(token)]
         for first, end in zip(cuts, [*cuts[1:], len(line)]):
             x, token = line[first]
-            words = "".join(text.labels[each] for _x, each in line[first:end]).replace("␣", " ")
+            words = "".join(text.labels[each] for _x, each in line[first:end]).replace("\u2423", " ")
             yield Text(x, y, words, SIZE, "ink" if text.in_loop(token) else "muted", mono=True)
             if token in strokes:
                 yield Line(x, y - 12, x, y + 4, "orange", 2)

@@ -13,7 +13,7 @@ import torch
 from llm_gen.beyond import Loop, Trace, find_loop, record_trace
 from llm_gen.generation import generate_steps
 from llm_gen.tokenizer import Tokenizer
-from notebooks.panels.context import DATA, stored_labels
+from notebooks.panels.context import DATA, stored_labels, visible_prompt
 from notebooks.panels.words import token_label
 
 TEXTS_FILE = DATA / "scored_texts.json"
@@ -52,6 +52,10 @@ class ScoredText:
             return []
         starts = range(self.loop.start, self.loop.start + self.loop.period * len(self.loop.strengths), self.loop.period)
         return [(start, start + self.loop.period) for start in starts]
+
+    def read(self, tokens: int) -> str:
+        """The prompt and the first `tokens` of the text as one reads them, on one line."""
+        return visible_prompt(self.prompt) + "".join(self.labels[:tokens]).replace("\u2423", " ")
 
     def in_loop(self, token: int) -> bool:
         """Whether the token at this place belongs to the loop, its unfinished last repetition included."""
