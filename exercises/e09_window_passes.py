@@ -6,7 +6,7 @@ longer, every step feeds the last `max_seq_len` tokens, cache or not, because al
 last token is never fed.
 """
 
-objective = "Say what happens past the context window"
+objective = "Count the work when the context is full"
 difficulty = 3
 minutes = 12
 hints = (
