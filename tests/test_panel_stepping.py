@@ -126,7 +126,7 @@ def test_the_surprise_is_that_of_the_models_own_distribution(panel):
 
 
 def test_the_buttons_go_one_step_and_stop_at_both_ends(panel):
-    back, _slider, forward = panel.controls["step"].children
+    _slider, back, forward = panel.controls["step"].children
     assert (back.description, forward.description) == ("Back", "Forward")
     back.click()
     assert panel.values["step"] == 0

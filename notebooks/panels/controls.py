@@ -99,14 +99,14 @@ class Choice(widgets.Dropdown):
 
 
 class Walk(widgets.HBox):
-    """A slider over the steps 0 to `steps` with a button on each side, one step back and one forward."""
+    """A slider over the steps 0 to `steps`, and two buttons for one step back and one forward."""
 
     value = traitlets.Int(0)
 
     def __init__(self, steps: int, value: int = 0, width: int = 420) -> None:
         self.slider = Stops("step", _("step"), range(steps + 1), value, write=str, whole=True, width=width)
-        back, forward = self._button(_("Back"), -1), self._button(_("Forward"), 1)
-        super().__init__([back, self.slider, forward], layout=widgets.Layout(flex="0 0 auto", align_items="center"))
+        buttons = [self._button(_("Back"), -1), self._button(_("Forward"), 1)]
+        super().__init__([self.slider, *buttons], layout=widgets.Layout(flex="0 0 auto", align_items="center"))
         traitlets.link((self.slider, "value"), (self, "value"))
 
     def admit(self, value: object) -> int:
