@@ -179,6 +179,7 @@ PROVEN = {
     "05": ["garbage_tail", "top_k", "top_p", "order", "order_other_way", "exercise_nucleus", "exercise_tau_nucleus"],
     "06": ["order", "order_other_way"],
     "08": ["token_passes", "kv_cache_bytes", "llama_7b_weights_fp16_bytes"],
+    "09": ["token_passes"],
     "07": ["eos_batch", "budget"],
 }
 
