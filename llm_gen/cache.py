@@ -84,6 +84,20 @@ class KVCache:
             return stored
         return self._roll(stored[0], keys), self._roll(stored[1], values)
 
+    def next_column(self) -> list[tuple[Tensor, Tensor, Tensor, Tensor]]:
+        """`update` of one column for all layers at once, which leaves the storing to the caller.
+
+        Per layer: where its new key and value go, (B, G, d) each, and all keys and values that the new token may look
+        at, (B, G, S, d) each, the new ones included.
+        """
+        check_sequence_length(1, self.length, self.max_length)
+        self._rolled.clear()
+        seen = min(self.length + 1, self.slots)
+        self._reserve(seen)
+        slot, stores = self.length % self.slots, (self.keys, self.values)
+        new, kept = [store.select(3, slot) for store in stores], [store[:, :, :, :seen] for store in stores]
+        return list(zip(*(part.unbind(0) for part in (*new, *kept))))
+
     def advance(self, count: int) -> None:
         """Move the position past `count` columns; only `truncate` moves it back."""
         self.length += count

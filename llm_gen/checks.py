@@ -105,9 +105,9 @@ def check_logits(logits: object) -> Tensor:
     if logits.ndim != 2 or logits.shape[1] == 0:
         raise ValueError(f"logits must have shape (B, V) with V >= 1, got {tuple(logits.shape)}")
     # amax carries NaN and +inf through and is -inf only for an empty row: one pass finds all three.
-    usable = logits.detach().amax(dim=-1).isfinite()
-    if not usable.all():
-        raise ValueError(_describe_bad_row(logits, int((~usable).nonzero()[0])))
+    for row, highest in enumerate(logits.detach().amax(dim=-1).tolist()):
+        if not math.isfinite(highest):
+            raise ValueError(_describe_bad_row(logits, row))
     return logits if logits.dtype == torch.float64 else logits.float()
 
 

@@ -27,6 +27,7 @@ from llm_gen.checks import (
     check_token_id,
     check_token_ids,
 )
+from llm_gen.decode import Decoder
 from llm_gen.model import DecoderLM
 from llm_gen.sampling import check_generator, check_settings, validate_sampling_args
 from llm_gen.steps import Processor, Settings, Step
@@ -143,7 +144,7 @@ def _steps(
         processed = settings.process(text, logits, written)
         filtered, active = settings.filter(text, processed), ~finished
         tokens = settings.choose(filtered, processed, active)
-        finished = finished | settings.ends(tokens)
+        finished = finished | settings.ends(tokens) if settings.eos else finished
         yield Step(
             tokens, active, finished, logits, processed, filtered, ids.shape[1], cache_start_pos(cache), settings
         )
@@ -174,14 +175,19 @@ def next_generation_input(x: Tensor, cache: Any, use_cache: bool, max_seq_len: i
 def predictor(model: Any) -> Callable[..., Tensor]:
     """(ids, mask, cache) -> checked logits (B, V) after the last of the ids.
 
-    The call goes through the model itself, so hooks and an overridden forward count; a forward that takes `last_only`
-    is spared the logits of the other positions.
+    A forward that takes `last_only` is spared the logits of the other positions. A single token after a cached text
+    goes through a `Decoder` if that does just what calling the model would: hooks and an overridden forward count.
     """
-    options = {}
+    options, decoder = {}, None
     if isinstance(model, nn.Module) and "last_only" in inspect.signature(model.forward).parameters:
         options = {"last_only": True}
 
     def predict(ids: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
+        nonlocal decoder
+        if cache_start_pos(cache) == 0:  # a text begins, and the model may have got hooks since the last one
+            decoder = Decoder(model) if cache is not None and Decoder.fits(model) else None
+        elif decoder and ids.shape[1] == 1:
+            return check_logits(decoder(ids, cache))
         logits = model(ids, attention_mask=mask, cache=cache, **options)[:, -1]
         # A view of more positions would keep their logits alive for as long as the step is.
         return check_logits(logits if options else logits.clone())

@@ -90,11 +90,14 @@ class MLP(nn.Module):
         self.down = nn.Linear(config.mlp_dim, config.embed_dim, bias=config.mlp_bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        hidden = self.up(x)
+        return self.down(self.inner(self.up(x)))
+
+    def inner(self, hidden: Tensor) -> Tensor:
+        """What happens between the two matrices: (..., width of up) -> (..., mlp_dim)."""
         if not self.gated:
-            return self.down(self.activation(hidden))
+            return self.activation(hidden)
         gate, up = hidden.chunk(2, dim=-1)
-        return self.down(self.activation(gate) * up)
+        return self.activation(gate) * up
 
 
 class Experts(nn.Module):

@@ -120,14 +120,16 @@ class DecoderLM(nn.Module):
         weight = self.embed.weight if self.config.tie_embeddings else self.head.weight
         return F.linear(hidden, weight)
 
-    def _read(self, ids: Tensor, reading: Reading, cache: KVCache | None) -> Tensor:
+    def embed_at(self, ids: Tensor, positions: Tensor) -> Tensor:
+        """What the first block reads, (B, T, D): ids (B, T) at positions (1 or B, T)."""
         x = self.embed(ids)
         if self.config.scale_embeddings:
             # Rounded to the weights' dtype first, as Gemma was trained.
             x = x * torch.tensor(math.sqrt(self.config.embed_dim), dtype=x.dtype, device=x.device)
-        if self.config.positions == "learned":
-            x = x + self.positions(reading.positions)
-        x = self.dropout(x)
+        return x + self.positions(positions) if self.config.positions == "learned" else x
+
+    def _read(self, ids: Tensor, reading: Reading, cache: KVCache | None) -> Tensor:
+        x = self.dropout(self.embed_at(ids, reading.positions))
         for layer, block in enumerate(self.blocks):
             x = block(x, reading, cache, layer)
         if cache is not None:
@@ -148,7 +150,7 @@ class DecoderLM(nn.Module):
         mask, causal = plan_mask(count, start, keys, padding, self.config.window_size)
         if self.config.positions == "learned":
             return Reading(positions, None, None, mask, causal)
-        cos, sin = self._rotary_at(positions)
+        cos, sin = self.rotary_at(positions)
         return Reading(positions, cos, sin, mask, causal)
 
     def _check_cache(self, cache: KVCache | None, batch: int) -> None:
@@ -165,7 +167,8 @@ class DecoderLM(nn.Module):
             names = "layers, batch, kv heads, head size, window, max length, dtype"
             raise ValueError(f"cache must have ({names}) {expected}, got {got}")
 
-    def _rotary_at(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+    def rotary_at(self, positions: Tensor) -> tuple[Tensor, Tensor]:
+        """cos and signed sin of `rotate` at positions (1 or B, T), each (1 or B, T, 1, d)."""
         # Built on first use and kept outside the state dict: `model.half()` must not round the angles.
         if self._rotary is None or self._rotary[0].device != positions.device:
             self._rotary = tuple(table.to(positions.device) for table in rotary_tables(self.config))

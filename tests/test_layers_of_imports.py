@@ -30,6 +30,7 @@ LAYERS = [
     ["cache"],
     ["attention"],
     ["model"],
+    ["decode"],
     ["weights"],
     ["steps"],
     ["generation"],
