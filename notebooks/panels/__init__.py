@@ -14,10 +14,12 @@ point on a ruler). Each takes contexts, made by hand with `Context` or out of `s
 model and its tokenizer, and writes a text step by step; `loop_meter` takes texts with their probabilities, of
 `greedy_text` or `stored_texts`, and shows how a phrase feeds itself; `batch_board` takes a model and several prompts.
 `caching` shows what a cache saves, `memory_price` what it weighs and what a token costs, `windows` who sees whom and
-what becomes of a cache in a full context.
+what becomes of a cache in a full context. `beam_tree` takes a model and shows a search as a tree, `speculation` a
+model with its draft, and shows what is guessed and kept.
 """
 
 from notebooks.panels.batch_board import batch_board
+from notebooks.panels.beam_tree import beam_tree
 from notebooks.panels.caching import caching
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts
@@ -31,6 +33,7 @@ from notebooks.panels.next_token import reshape
 from notebooks.panels.nucleus import nucleus
 from notebooks.panels.panel import Panel
 from notebooks.panels.scored import ScoredText, greedy_text, stored_texts
+from notebooks.panels.speculation import speculation
 from notebooks.panels.start import self_test
 from notebooks.panels.stepping import stepping
 from notebooks.panels.temperature_map import temperature_map
@@ -43,6 +46,7 @@ __all__ = [
     "Panel",
     "ScoredText",
     "batch_board",
+    "beam_tree",
     "caching",
     "course_map",
     "dart",
@@ -59,6 +63,7 @@ __all__ = [
     "reshape",
     "seconds_per_pass",
     "self_test",
+    "speculation",
     "start_chapter",
     "stepping",
     "stored_contexts",
