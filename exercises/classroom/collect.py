@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -89,6 +90,7 @@ def _is_part(name: str) -> bool:
     return name in PARTS_OF_A_COURSE or (Path(name).stem in _page_names() and Path(name).suffix in (".py", ".ipynb"))
 
 
+@cache
 def _page_names() -> set[str]:
     return {path.stem for path in CHAPTERS.glob("[0-9][0-9]_*.ipynb")} | {
         path.stem for path in CHAPTERS.parent.glob("exercises/e??_*.py")
@@ -168,9 +170,24 @@ def _answers(source: Source, text: str, known: dict[str, Exercise]) -> Iterator[
         head = FLOAT64 if any("start_chapter(" in cell for cell in cells) else ""
     program, broken = statements(cells), [cell for cell in cells if not parses(cell)]
     for name, exercise in known.items():
-        answer = _answer(exercise.answer_name, program, broken)
-        if answer:
+        answer = _answer(exercise.answer_name, program, broken) if _may_hold(stem, exercise) else ""
+        if answer and (_is_only(exercise, known) or bool(_defines(exercise, answer)) == exercise.is_code):
             yield name, head + answer
+
+
+def _may_hold(stem: str, exercise: Exercise) -> bool:
+    """Whether a file of that name may hold the exercise: a chapter holds those of its own number."""
+    page = _rest(stem + ".ipynb")
+    return not page or NAME.fullmatch(page) is not None or int(page[:2]) == exercise.chapter
+
+
+def _is_only(exercise: Exercise, known: dict[str, Exercise]) -> bool:
+    return sum(other.answer_name == exercise.answer_name for other in known.values()) == 1
+
+
+def _defines(exercise: Exercise, answer: str) -> re.Match | None:
+    """Whether the answer is made by `def`: two exercises may ask for one name, a function and a value."""
+    return re.search(rf"^def {exercise.answer_name}\b", answer, re.M)
 
 
 def _answer(name: str, program: list[Statement], broken: list[str]) -> str:

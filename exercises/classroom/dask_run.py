@@ -45,7 +45,7 @@ def on_client(client: Client, jobs: Iterable[Row], settings: Row) -> Iterator[Ro
     """Rows as they come, with only a few jobs handed over at a time."""
     from distributed import as_completed
 
-    jobs, completed = iter(jobs), as_completed()
+    jobs, completed = iter(jobs), as_completed(loop=client.loop)
     of_key: dict[str, Row] = {}
 
     def hand_over(number: int) -> None:

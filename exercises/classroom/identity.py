@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from functools import lru_cache
 
-from exercises.grader.excerpt import excerpt, statements
+from exercises.grader.excerpt import Statement, excerpt, statements
 
 SMALLEST = 40  # nodes: shorter answers are equal because there is one way to write them
 
@@ -14,12 +15,17 @@ def fingerprint(source: str, name: str) -> str:
     """A short hash of the answer's code, the same for code that differs only in names of its own making, comments,
     docstrings, types and imports; "" if it does not parse or is too short to tell anything."""
     try:
-        tree = ast.parse(excerpt(statements([source]), name))
+        tree = ast.parse(excerpt(_program(source), name))
     except (SyntaxError, ValueError, RecursionError):
         return ""
     if sum(1 for _node in ast.walk(tree)) < SMALLEST:
         return ""
     return hashlib.sha256(ast.dump(_Normal(tree).visit(tree)).encode()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=4)
+def _program(source: str) -> list[Statement]:
+    return statements([source])
 
 
 class _Normal(ast.NodeTransformer):

@@ -1,0 +1,155 @@
+"""A class is graded truly, whoever does the work, and a run that was broken off goes on where it stood."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from made_class import write_class, wrong_marks
+
+from exercises.classroom.grade import grade
+from exercises.classroom.mark import FAILED, Settings
+from exercises.classroom.marks import points
+from exercises.classroom.run import failed, in_processes, one_by_one
+from exercises.classroom.store import Store
+from exercises.grader.answers import Written
+from exercises.grader.catalog import FOLDER, Exercise, all_exercises
+from exercises.grader.isolate import isolation_level
+from exercises.grader.judge import judge
+
+# One of each kind: functions called plainly and in another way, tables, letters, an order, a guess.
+SHORT = ("top_p", "nuclei", "generate_loop", "five_steps", "validate", "predict_kept_set", "ratio", "what_tau_does")
+EXERCISES = [exercise for exercise in all_exercises() if exercise.short in SHORT]
+NAMES = tuple(exercise.name for exercise in EXERCISES)
+QUICK = Settings(NAMES, processor=0.5, clock=20.0, life=30)
+SIZE = 20
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(isolation_level() != "process", reason="this system isolates by threads only"),
+]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a small class, the truth about it, and the results of an ordinary run."""
+    folder = tmp_path_factory.mktemp("class")
+    truths = write_class(folder / "submissions", SIZE, EXERCISES, slow_attacks=False)
+    result = grade(folder / "submissions", folder / "out", QUICK)
+    return folder, truths, result
+
+
+def rows_in(out: Path) -> dict[str, dict]:
+    rows = [json.loads(path.read_text(encoding="utf-8")) for path in (out / "results").glob("*.json")]
+    return {row["id"]: row for row in rows}
+
+
+def test_every_submission_gets_the_marks_it_deserves(made):
+    folder, truths, result = made
+    assert (result.submissions, result.graded_now) == (len(truths), len(truths))
+    assert wrong_marks(rows_in(folder / "out"), truths) == []
+    assert all(row["problems"] for id, row in rows_in(folder / "out").items() if not truths[id].readable)
+
+
+def test_two_processes_give_the_same_rows(made, tmp_path):
+    folder, _truths, _result = made
+    grade(folder / "submissions", tmp_path / "out", QUICK, run=in_processes(2), kinds=["csv"])
+    assert rows_in(tmp_path / "out") == rows_in(folder / "out")
+    assert (tmp_path / "out" / "marks.csv").read_bytes() == (folder / "out" / "marks.csv").read_bytes()
+
+
+def test_a_second_run_grades_nothing_and_a_changed_submission_again(made):
+    folder, _truths, _result = made
+    assert grade(folder / "submissions", folder / "out", QUICK).graded_now == 0
+    place = folder / "submissions" / "student_00000" / "e99_more.py"
+    place.write_text("x = 1\n", encoding="utf-8")
+    assert grade(folder / "submissions", folder / "out", QUICK).graded_now == 0
+    place = place.rename(place.with_name("more.py"))
+    place.write_text("ratio = {}\n", encoding="utf-8")
+    assert grade(folder / "submissions", folder / "out", QUICK).graded_now == 1
+    place.unlink()
+    assert grade(folder / "submissions", folder / "out", QUICK).graded_now == 1
+
+
+def test_a_killed_run_goes_on_without_grading_anything_twice(made, tmp_path):
+    """Killed outright after some rows: they stay as they are to the last byte, and the rest is done."""
+    folder, truths, _result = made
+    command = f"grade(Path({str(folder / 'submissions')!r}), Path({str(tmp_path / 'out')!r}), {QUICK!r})"
+    lines = ["from pathlib import Path", "from exercises.classroom.grade import grade",
+             "from exercises.classroom.mark import Settings", command]  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-c", "\n".join(lines)], cwd=FOLDER.parent, start_new_session=True)
+    while process.poll() is None and len(list(tmp_path.glob("out/results/*.json"))) < 3:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("out/results/*.json")}
+    assert 3 <= len(before) < len(truths)
+    result = grade(folder / "submissions", tmp_path / "out", QUICK)
+    assert result.graded_now == len(truths) - len(before)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert wrong_marks(rows_in(tmp_path / "out"), truths) == []
+
+
+def test_the_words_of_progress_say_how_long_it_will_take(tmp_path):
+    said: list[str] = []
+    few = tmp_path / "few"
+    few.mkdir()
+    (few / "anna.py").write_text("x = 1\n", encoding="utf-8")
+    grade(few, tmp_path / "out", QUICK, say=said.append, kinds=[])
+    assert said[0].startswith("1 of 1 graded (0 before)") and "s left" in said[0]
+
+
+def test_a_fault_of_the_grader_is_a_row_and_overwrites_no_result(tmp_path):
+    store = Store(tmp_path, "key")
+    job = {"id": "anna", "student": "anna", "digest": "1", "problems": []}
+    good = failed(job) | {"status": "graded", "score": 7.0}
+    assert store.write(failed(job))["status"] == FAILED
+    assert not store.has(job)
+    store.write(good)
+    assert store.has(job) and store.write(failed(job))["score"] == 7.0
+    assert store.read("anna")["status"] == "graded"
+    assert not Store(tmp_path, "another key").has(job)
+
+
+def test_a_job_that_ends_its_process_does_not_end_the_others(monkeypatch, tmp_path):
+    """The pool is made anew; a job in whose time a process dies twice is given up, with a row."""
+    job = {"student": "s", "digest": "1", "problems": []}
+    jobs = [job | {"id": id} for id in [*map(str, range(6)), "bad"]]
+    settings = {"names": ()}
+    monkeypatch.setattr("exercises.classroom.run.mark", dies_on_bad)
+    rows = {row["id"]: row["status"] for row in in_processes(2)(jobs, settings)}
+    assert rows.pop("bad") == FAILED
+    assert len(rows) == 6
+
+
+def dies_on_bad(job, settings):
+    if job["id"] == "bad":
+        os._exit(1)
+    return job | {"status": "graded"}
+
+
+def test_one_by_one_is_the_plain_loop():
+    job = {"id": "1", "student": "s", "digest": "1", "problems": ["empty"], "graded": False, "answers": {}}
+    (row,) = one_by_one([job], {"names": ("e05_top_p",)})
+    assert (row["status"], row["max"], row["problems"]) == ("not graded", 10.0, ["empty"])
+
+
+def test_hidden_inputs_refuse_an_answer_that_knows_the_published_ones():
+    """A table of the stored inputs passes the student's check, and earns nothing under a seed."""
+    lookup = (
+        "import torch\nfrom exercises.grader.catalog import find\nfrom solutions.e05_top_p import keep_top_p as right\n"
+        "known = {repr((c.args[0].tolist(), c.args[1])) for c in find('top_p').checks[0].cases}\n"
+        "def keep_top_p(probs, top_p):\n"
+        "    return right(probs, top_p) if repr((probs.tolist(), top_p)) in known else probs\n"
+    )
+    answer = Written(lookup, "keep_top_p")
+    assert judge(Exercise("e05_top_p"), answer).passed
+    verdict = judge(Exercise("e05_top_p", seed="spring"), answer)
+    assert not verdict.passed and points(verdict) == 0
+    again = judge(Exercise("e05_top_p", seed="spring"), answer)
+    assert (again.right, again.total) == (verdict.right, verdict.total)
