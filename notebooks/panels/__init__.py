@@ -15,7 +15,7 @@ model and its tokenizer, and writes a text step by step; `loop_meter` takes text
 `greedy_text` or `stored_texts`, and shows how a phrase feeds itself; `batch_board` takes a model and several prompts.
 `caching` shows what a cache saves, `memory_price` what it weighs and what a token costs, `windows` who sees whom and
 what becomes of a cache in a full context. `beam_tree` takes a model and shows a search as a tree, `speculation` a
-model with its draft, and shows what is guessed and kept.
+model with its draft, and shows what is guessed and kept. `frontier` shows measured settings, quality against diversity.
 """
 
 from notebooks.panels.batch_board import batch_board
@@ -23,11 +23,13 @@ from notebooks.panels.beam_tree import beam_tree
 from notebooks.panels.caching import caching
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts
+from notebooks.panels.conversation import QUESTIONS, stored_answers, stored_traces
 from notebooks.panels.course_map import course_map
 from notebooks.panels.dart import dart
 from notebooks.panels.filter_order import filter_order
 from notebooks.panels.frontier import frontier
 from notebooks.panels.loop_meter import loop_meter
+from notebooks.panels.measured import stored_frontier, stored_grammar, unbeaten
 from notebooks.panels.memory_price import memory_price
 from notebooks.panels.next_token import reshape
 from notebooks.panels.nucleus import nucleus
@@ -42,6 +44,7 @@ from notebooks.panels.windows import windows
 from notebooks.panels.words import fixed, percent
 
 __all__ = [
+    "QUESTIONS",
     "Context",
     "Panel",
     "ScoredText",
@@ -66,10 +69,15 @@ __all__ = [
     "speculation",
     "start_chapter",
     "stepping",
+    "stored_answers",
     "stored_contexts",
+    "stored_frontier",
+    "stored_grammar",
     "stored_texts",
+    "stored_traces",
     "table",
     "temperature_map",
+    "unbeaten",
     "weight_bytes",
     "windows",
 ]
