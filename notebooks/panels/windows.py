@@ -40,7 +40,7 @@ def windows(models: Mapping[str, Any], tokenizer: Tokenizer, text: str, context:
     readers = {name: Staleness(model, ids) for name, model in models.items()}
     parts = dict(zip(PARTS, (_("values"), _("keys"), _("keys, turned back"))))
     controls = {
-        "past": _slider("past", _("tokens past the context"), range(PAST + 1), 0),
+        "past": _slider("past", _("tokens past the context"), range(PAST + 1), 0, width=400),
         "padding": _slider("padding", _("padding"), range(PAST + 1), 0),
         "window": _slider("window", _("sliding window"), range(1, context + 1), context, off=context),
         "part": Choice("part", _("compare"), parts, "values", 230),
@@ -59,9 +59,13 @@ def windows(models: Mapping[str, Any], tokenizer: Tokenizer, text: str, context:
     return Panel(draw, controls, lambda: draw(3, 0, context, "values", next(iter(models)))[0])
 
 
-def _slider(name: str, description: str, stops: Sequence[int], value: int, off: int | None = None) -> Stops:
-    write = lambda n: _("off") if n == off else str(n)  # noqa: E731
-    return Stops(name, description, stops, value, write=write, whole=True, width=300)
+def _slider(
+    name: str, description: str, stops: Sequence[int], value: int, off: int | None = None, width: int = 270
+) -> Stops:
+    def write(stop: float) -> str:
+        return _("off") if stop == off else str(stop)
+
+    return Stops(name, description, stops, value, write=write, whole=True, width=width)
 
 
 def mask_of(context: int, past: int, padding: int, window: int) -> Tensor:
