@@ -78,7 +78,7 @@ def call(command: list[str | Path], variables: dict[str, str] | None = None) -> 
             signal.signal(number, answer)
 
 
-READ, CHECK = ("notebooks", "gguf"), ("notebooks", "gguf", "test")
+READ, CHECK = ("notebooks", "gguf"), ("notebooks", "gguf", "grade", "test")
 COMMANDS: dict[str, tuple[Callable[[list[str]], int], tuple[str, ...]]] = {
     "lab": (lab, READ),
     "test": (test, CHECK),

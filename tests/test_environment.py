@@ -12,7 +12,7 @@ import yaml
 from notebooks import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = ("notebooks", "gguf", "test")
+EXTRAS = ("notebooks", "gguf", "grade", "test")
 # Packages that conda-forge calls otherwise.
 CONDA_NAMES = {"torch": "pytorch-cpu", "playwright": "playwright-python"}
 
