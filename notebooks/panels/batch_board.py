@@ -163,10 +163,10 @@ def _figures(batch: BatchRun, step: int) -> list[tuple[str, str]]:
 def _row(batch: BatchRun, row: int, shown: int, grid: Grid, label: Callable[[int], str]) -> Iterator[Mark]:
     y, wide, room = BOARD_TOP + row * ROW, grid.width - BETWEEN, max(1, int((grid.width - 6) / 6.7))
     yield Text(0, y + 18, _("row {n}").format(n=row), 12, "muted")
-    for column, role in enumerate(batch.roles[row][:shown]):
+    for column, (role, token) in enumerate(zip(batch.roles[row][:shown], batch.ids[row].tolist())):
         filled, x = role in FILLS, grid.left(column)
         yield from [Rect(x, y, wide, ROW - 6, FILLS[role])] if filled else _empty(x, y, wide, ROW - 6, role)
-        word, ink = shortened(label(int(batch.ids[row, column])), room), "white" if filled else "muted"
+        word, ink = shortened(label(token), room), "white" if filled else "muted"
         yield Text(grid.middle(column), y + 18, word, 11, ink, "middle", bold=role == END, mono=True)
 
 
