@@ -31,7 +31,7 @@ SMALL = (FOUR, TIES, ONE, WIDE)
 PANELS = {
     name: getattr(panels, name)
     for name in panels.__all__
-    if "contexts" in inspect.signature(getattr(panels, name)).parameters
+    if callable(getattr(panels, name)) and "contexts" in inspect.signature(getattr(panels, name)).parameters
 }
 MOST_BYTES = 30_000
 
