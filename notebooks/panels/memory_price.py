@@ -14,8 +14,10 @@ from notebooks.panels.controls import Choice, Stops
 from notebooks.panels.costs import DTYPES, MACHINES, MODELS, Cost, Machine
 from notebooks.panels.panel import Panel
 from notebooks.panels.scene import Line, Mark, Rect, Scene, Text
+from notebooks.panels.timing import this_computer
 from notebooks.panels.words import fixed
 
+HERE = "this computer"
 LENGTHS = [2**n for n in range(6, 18)]
 ROWS = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 LAYERS = [1, 2, 4, 8, 12, 18, 24, 30, 32, 40, 48, 64, 80]
@@ -36,9 +38,9 @@ def memory_price(
 
     Controls: model (a name in `costs.MODELS`; it sets layers, kv_heads and head_size, so name it first), tokens
     (64 to 131,072), rows (1 to 256), layers, kv_heads, head_size, numbers ("float32", "float16", "int8": of weights
-    and cache), machine (a name in `costs.MACHINES`, or "this computer" if `here` says what was measured on it).
+    and cache), machine (a name in `costs.MACHINES`, or "this computer": what `here` says of it, or what is measured
+    when it is first chosen, in a second or a few).
     """
-    machines = MACHINES if here is None else {**MACHINES, "this computer": here}
     sizes = MODELS[model]
     controls = {
         "model": Choice("model", _("model"), {name: name for name in MODELS}, model, 210),
@@ -48,13 +50,14 @@ def memory_price(
         "kv_heads": _slider("kv_heads", _("KV heads"), KV_HEADS, sizes.kv_heads),
         "head_size": _slider("head_size", _("head size"), HEAD_SIZES, sizes.head_size),
         "numbers": Choice("numbers", _("numbers"), {name: name for name in DTYPES}, "float16", 180),
-        "machine": Choice("machine", _("machine"), {name: _(name) for name in machines}, machine, 220),
+        "machine": Choice("machine", _("machine"), {name: _(name) for name in (*MACHINES, HERE)}, machine, 220),
     }
     controls["model"].observe(lambda change: _take_sizes(controls, change["new"]), "value")
 
     def draw(model, tokens, rows, layers, kv_heads, head_size, numbers, machine) -> tuple[Scene, str]:
         sizes = replace(MODELS[model], layers=int(layers), kv_heads=int(kv_heads), head_size=int(head_size))
-        now = Cost(sizes, int(tokens), int(rows), numbers, machines[machine])
+        running_on = MACHINES.get(machine) or here or this_computer()
+        now = Cost(sizes, int(tokens), int(rows), numbers, running_on)
         summary = _summary(now)
         return _picture(now, f"{model}, {machine}: {summary}", machine), summary
 
