@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
-from test_panels import MOST_BYTES, box
+from legible import assert_legible
+from test_panels import MOST_BYTES
 
 from notebooks import panels
 from notebooks.panels.batching import END, LEFT, NO_MASK, PAD, PADDING, PROMPT, RIGHT, TEXT, run_batch
@@ -97,16 +98,7 @@ def test_every_setting_is_drawn_small_and_well_formed(board):
         markup = board._picture.value
         assert len(markup.encode()) < MOST_BYTES
         assert ElementTree.fromstring(markup).attrib["aria-label"] == summary
-        words_stay_apart(board._draw(**board.values)[0])
-
-
-def words_stay_apart(scene):
-    boxes = [box(mark) for mark in scene.marks if isinstance(mark, Text) and mark.text]
-    for i, (left, top, right, bottom, text) in enumerate(boxes):
-        assert left >= -10 and right <= scene.width + 10 and top >= 0 and bottom <= scene.height + 10, text
-        for other_left, other_top, other_right, other_bottom, other in boxes[:i]:
-            apart = right <= other_left or other_right <= left or bottom <= other_top or other_bottom <= top
-            assert apart, f"{text!r} and {other!r} overlap"
+        assert_legible(board)
 
 
 def test_the_summary_counts_what_is_drawn(board, prompts):
