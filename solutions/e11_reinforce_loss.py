@@ -20,12 +20,12 @@ def reinforce_loss(log_probs: Tensor, mask: Tensor, rewards: Tensor) -> Tensor:
 
 
 def with_gradient(answer: Callable, log_probs: Tensor, mask: Tensor, rewards: Tensor) -> dict:
-    """The loss and its gradient with respect to log_probs; zeros where none reaches them."""
+    """The loss and its gradient with respect to log_probs; zeros where none reaches them. -0 is shown as 0."""
     with torch.enable_grad():
         log_probs.requires_grad_()
         loss = answer(log_probs, mask, rewards)
         reaches = isinstance(loss, Tensor) and loss.requires_grad
-        gradient = torch.autograd.grad(loss, log_probs)[0] if reaches else torch.zeros_like(log_probs)
+        gradient = torch.autograd.grad(loss, log_probs)[0] + 0.0 if reaches else torch.zeros_like(log_probs)
     return {"loss": loss.detach() if reaches else loss, "gradient": gradient}
 
 

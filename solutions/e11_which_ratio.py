@@ -57,32 +57,32 @@ check_letters = Choice(which_ratio)
 
 
 def wrong_filter_unseen() -> dict[str, str]:
-    """overlooks that top-p renormalises: what stays is divided by its mass, so filtered is not full"""
+    """Top-p renormalises: what stays is divided by its mass, so a filtered probability is not a full one."""
     return which_ratio() | {"program B": "a", "program E": "a"}
 
 
 def wrong_way_round() -> dict[str, str]:
-    """B and E are the other way round: the filtered probability is the larger one, and in B it is the old one"""
+    """B and E are the other way round: the filtered probability is the larger one, and in B it is the old one."""
     return which_ratio() | {"program B": "c", "program E": "b"}
 
 
 def wrong_full_is_unheated() -> dict[str, str]:
-    """takes full_log_probs for log-probs at temperature 1, but they are those at the temperature of the draw"""
+    """full_log_probs are not those at temperature 1, but those at the temperature of the draw."""
     return which_ratio() | {"program C": "d", "program D": "a"}
 
 
 def wrong_constant_heat() -> dict[str, str]:
-    """takes the effect of the temperature for one number, but it moves each token by another factor"""
+    """A temperature moves each token by another factor, so it cannot be one number for all."""
     return which_ratio() | {"program D": "b"}
 
 
 def wrong_only_filtered() -> dict[str, str]:
-    """calls only program A consistent; C compares a distribution with itself too, the whole heated softmax"""
+    """Program C compares a distribution with itself too: the whole softmax, heated on both sides."""
     return which_ratio() | {"program C": "b"}
 
 
 def wrong_all_one() -> dict[str, str]:
-    """says that an unchanged model always has the ratio 1, but only equal settings compare it with itself"""
+    """An unchanged model has the ratio 1 only if both sides use the same settings."""
     return dict.fromkeys(PROGRAMS, "a")
 
 

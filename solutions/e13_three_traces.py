@@ -29,37 +29,37 @@ check_letters = Choice(three_traces)
 
 
 def wrong_cut_is_cut() -> dict[str, str]:
-    """takes the cut for the fault: more room gives more rounds of the loop, and more stories after the first"""
+    """The cut is not the fault: more room gives more rounds of the loop, and more stories after the first."""
     return table("dhbfdh")
 
 
 def wrong_loop_in_c() -> dict[str, str]:
-    """sees a loop in C because a second story begins, but nothing has come twice; it simply never stopped"""
+    """A second story begins in C, but nothing has come twice: it is no loop, it simply never stopped."""
     return three_traces() | {"trace C, fault": "a", "trace C, remedy": "e"}
 
 
 def wrong_tail_everywhere() -> dict[str, str]:
-    """blames the tail in A too, but every token there was likely; that is the trouble with it"""
+    """Every token of A was likely, so the tail is not to blame; that they are likely is the trouble."""
     return three_traces() | {"trace A, fault": "b", "trace A, remedy": "f"}
 
 
 def wrong_colder_loop() -> dict[str, str]:
-    """would cut the tail in A, which makes the likeliest token surer still, and the loop with it"""
+    """Cutting the tail in A makes the likeliest token surer still, and the loop with it."""
     return three_traces() | {"trace A, remedy": "f"}
 
 
 def wrong_early_end() -> dict[str, str]:
-    """calls B ended too early; it ended, but the token of 0.00001 had spoiled it long before"""
+    """B did end, but the token of 0.00001 had spoiled it long before."""
     return three_traces() | {"trace B, fault": "c", "trace B, remedy": "h"}
 
 
 def wrong_penalty_for_b() -> dict[str, str]:
-    """would punish repetition in B, where nothing repeats; a penalty lifts the tail even further"""
+    """Nothing repeats in B, and a penalty on what has come lifts the tail even further."""
     return three_traces() | {"trace B, remedy": "e"}
 
 
 def wrong_more_room() -> dict[str, str]:
-    """gives C more tokens, but its story was over after eight; it needs to be told what an end is"""
+    """The story of C was over after eight tokens: more room does not help, it must be told what an end is."""
     return three_traces() | {"trace C, remedy": "h"}
 
 
