@@ -180,7 +180,7 @@ PROVEN = {
     "06": ["order", "order_other_way"],
     "08": ["token_passes", "kv_cache_bytes", "llama_7b_weights_fp16_bytes"],
     "09": ["token_passes"],
-    "07": ["eos_batch", "budget"],
+    "07": ["eos_batch", "budget", "chat_defaults"],
 }
 
 
