@@ -10,9 +10,10 @@ from llm_gen.story.grammar import Grammar
 from llm_gen.story.lexicon import parse_lexicon
 
 STORY = (
-    "Rosa was a kind girl who lived in a tent by the lake. She had a golden boat and loved to sail it on the pond. "
+    "Rosa was a kind girl who lived in a tent by the lake. Every day she met her friend Noah. "
+    "Rosa had a golden boat and loved to sail it on the pond. "
     "One day Rosa played in the meadow. On the way home she saw that the golden boat was not there. "
-    '"Where is my boat?" cried Rosa. At the door of the tent she met her friend Noah. '
+    '"Where is my boat?" cried Rosa. At the door of the tent she met Noah. '
     '"Let us look for it in the meadow," said Noah. In the meadow, under a hedge, Noah saw something golden. '
     'It was the boat! "Thank you, Noah!" said Rosa. Rosa never lost the boat again. And Rosa still lives in the tent.'
 )
@@ -115,9 +116,9 @@ def test_the_judge_accepts_every_beginning_of_a_story_and_only_the_whole_as_a_wh
         ("under a hedge", "under a bench", "the story cannot go on with 'bench' here; it could go on with 'hedge'"),
         ("lives in the tent", "lives in the tower", "the home of this story is tent: expected 'tent', found 'tower'"),
         (
-            "She had a golden boat and loved to sail it on the pond.",
-            "Soon there was a rose bush, full of red roses.",
-            "the story cannot go on with 'Soon' here; it could go on with ",
+            "Rosa had a golden boat and loved to sail it on the pond.",
+            "And so Noah won the race.",
+            "the story cannot go on with 'And' here; it could go on with ",
         ),
     ],
 )
@@ -137,7 +138,7 @@ def test_inconsistent_but_grammatical(old, new, reason):
     ("text", "character", "reason"),
     [
         (STORY.replace("One day", "Oen day"), STORY.index(" One day"), "no sentence goes on with 'Oen' here"),
-        (STORY.replace("She had", "She have"), STORY.index(" had"), "no sentence goes on with 'have' here"),
+        (STORY.replace("Rosa had", "Rosa have"), STORY.index(" had"), "no sentence goes on with 'have' here"),
         (STORY.replace("met her", "met"), STORY.index(" her friend"), "no sentence goes on with 'friend' here"),
         (STORY + " x", len(STORY), "no sentence goes on with 'x' here"),
         ("Rosa was a", 10, "the text stops inside a sentence, which could go on with"),

@@ -13,11 +13,13 @@ from llm_gen.story import Truth, judge
 from llm_gen.story.metrics import against_limit
 from llm_gen.story.report import held_out
 from llm_gen.story.tell import tell
-from llm_gen.train_tiny import DATA, RECIPES, Recipe, Run, learning_rate, story_loss, train, train_tokenizer
+from llm_gen.train_tiny import DATA, RECIPES, Recipe, Run, schedule, story_loss, train, train_tokenizer
 from llm_gen.weights.native import load_checkpoint
 
 SIZES = {"embed_dim": 32, "num_heads": 2, "num_layers": 1, "mlp_dim": 64, "max_position_embeddings": 512}
-MINIATURE = Recipe(steps=60, batch_size=4, learning_rate=2e-2, warmup=10, vocab_size=320, sizes=SIZES)
+MINIATURE = Recipe(
+    steps=60, batch_size=4, learning_rate=2e-2, matrix_rate=2e-2, embed_std=0.02, warmup=10, vocab_size=320, sizes=SIZES
+)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +82,22 @@ def test_a_state_of_another_recipe_is_refused(tokenizer, tmp_path):
         train(Recipe(**{**MINIATURE.__dict__, "seed": 9}), tokenizer, tmp_path / "state")
 
 
-def test_learning_rate_warms_up_and_falls_to_nothing():
-    recipe = Recipe(steps=110, learning_rate=1.0, warmup=10)
-    assert [learning_rate(recipe, step) for step in (0, 4, 9)] == [0.1, 0.5, 1.0]
-    assert math.isclose(learning_rate(recipe, 60), 0.5)
-    assert learning_rate(recipe, 109) < 1e-3
+def test_learning_rates_warm_up_and_fall_to_nothing():
+    recipe = Recipe(steps=110, warmup=10)
+    assert [schedule(recipe, step) for step in (0, 4, 9)] == [0.1, 0.5, 1.0]
+    assert math.isclose(schedule(recipe, 60), 0.5)
+    assert schedule(recipe, 109) < 1e-3
+
+
+def test_every_weight_has_one_optimiser_and_the_scheduled_rate(tokenizer):
+    run = Run(MINIATURE, tokenizer)
+    run.advance()
+    groups = [optimizer.param_groups[0] for optimizer in run.optimizers]
+    weights = [weight for group in groups for weight in group["params"]]
+    assert sorted(map(id, weights)) == sorted(map(id, run.model.parameters()))
+    assert any(weight is run.model.embed.weight for weight in groups[0]["params"])  # AdamW's
+    assert all(weight.ndim == 2 for weight in groups[1]["params"])  # Muon's
+    assert [group["lr"] for group in groups] == [0.1 * MINIATURE.learning_rate, 0.1 * MINIATURE.matrix_rate]
 
 
 def test_the_loss_counts_every_token_and_no_padding(tokenizer):

@@ -6,11 +6,11 @@ Swap:
   <SwapHas> <SwapOther> <SwapAsk> <SwapDo> <SwapBack>
 SwapHas:
   {hero} had {look:look.a} {thing:thing}, but {hero.he} wanted something new.
-  {hero.He} had {look:look.a} {thing:thing}. "It is nice," {hero.he} said, "but I want something new."
+  {hero} had {look:look.a} {thing:thing}. "It is nice," {hero.he} said, "but I want something new."
 SwapOther:
-  {friend:folk2} had {other:thing2.a} and liked to {other.use}.
-  {hero.His} friend {friend:folk2} had {other:thing2.a} that {hero} liked.
-  One day {hero.he} saw {friend:folk2} with {other:thing2.a}.
+  {friend} had {other:thing2.a} and liked to {other.use}.
+  {friend} had {other:thing2.a} that {hero} liked.
+  One day {hero.he} saw {friend} with {other:thing2.a}.
 SwapAsk:
   "Will you give me your {other} for my {thing}?" asked {hero}. "(Yes|Gladly)," said {friend}.
   "I will give you my {look} {thing} for it," said {hero}. {friend} (laughed|thought) and said yes.
@@ -43,9 +43,9 @@ SoupPlan:
   {hero} was hungry. {hero.He} had a big pot and some {one:vegetable}, but that was not enough for a soup.
   "Today I will cook a soup," said {hero} in the {home}, and put some {one:vegetable} into the pot.
 SoupFirst:
-  {friend:folk2} came by and brought some {two:vegetable2}.
-  "I have some {two:vegetable2}," said {hero.his} friend {friend:folk2}.
-  Then {friend:folk2} came with a bag of {two:vegetable2}.
+  {friend} came by and brought some {two:vegetable2}.
+  "I have some {two:vegetable2}," said {friend}.
+  Then {friend} came with a bag of {two:vegetable2}.
 SoupSecond:
   The {elder:elder} brought some {three:vegetable3}.
   "Take these {three:vegetable3} too," said the {elder:elder}.
@@ -71,10 +71,10 @@ SecretFind:
   One {:weather} {:time} {hero} found {secret:secret}. Inside, {secret.inside}.
   Nobody but {hero} knew about {secret:secret}. Inside, {secret.inside}.
 SecretShow:
-  {hero.He} showed it to {hero.his} friend {friend:folk2}. "Do not tell (anybody|anyone)," said {hero}.
-  "Can you keep a secret?" {hero.he} asked {friend:folk2}. "I can," said {friend}. \
+  {hero.He} showed it to {friend}. "Do not tell (anybody|anyone)," said {hero}.
+  "Can you keep a secret?" {hero.he} asked {friend}. "I can," said {friend}. \
     So {hero} showed {friend.him} the {secret.short}.
-  {hero.He} told only {friend:folk2}, {hero.his} best friend. {friend} promised to tell nobody.
+  {hero.He} told only {friend}. {friend} promised to tell nobody.
 SecretKept:
   {friend} kept the secret. <SecretPlay>
   {third:folk3} asked about it, but {friend} did not say a word. <SecretPlay>
@@ -102,8 +102,8 @@ SeedPlant:
   The {elder:elder} gave {hero} a seed. "Give it water and wait," {elder.he} said. <SeedDoubt>
   One (warm|bright|sunny) {:time} in spring {hero} found a seed and put it into the ground. <SeedDoubt>
 SeedDoubt:
-  "Nothing will grow there," said {friend:folk2}.
-  {friend:folk2} came and laughed. "That is only a stone!" {friend.he} said.
+  "Nothing will grow there," said {friend}.
+  {friend} came and laughed. "That is only a stone!" {friend.he} said.
 SeedWait:
   But {hero} gave it water every (day|morning|evening).
   {hero} waited for (days|weeks), and {hero.he} was patient.
@@ -122,7 +122,7 @@ VISIT = """
 Visit:
   <VisitWhy> <VisitMeet> <VisitShare> <VisitHome>
 VisitWhy:
-  {hero.His} {relative:relative} was ill. So {hero} put {first:food.a} and {second:food2.a} into a basket \
+  The {relative:relative} of {hero} was ill. So {hero} put {first:food.a} and {second:food2.a} into a basket \
     and went to see {relative.him}.
   One {:weather} {:time} {hero} wanted to visit {hero.his} {relative:relative} \
     and bring {relative.him} {first:food.a} and {second:food2.a}.
@@ -170,8 +170,8 @@ HIDE = """
 Hide:
   <HidePlay> <HideWhere> <HideLook> <HideFind> <HideEnd>
 HidePlay:
-  One {:weather} {:time} {hero} and {hero.his} friend {friend:folk2} played hide and seek.
-  "Let us play hide and seek," {friend:folk2} said to {hero}.
+  One {:weather} {:time} {hero} and {friend} played hide and seek.
+  "Let us play hide and seek," {friend} said to {hero}.
 HideWhere:
   {friend} counted to (ten|twenty|fifty), and {hero} hid behind the {spot:cover}.
   {friend} closed {friend.his} eyes. Very quietly {hero} hid behind the {spot:cover}.
@@ -192,9 +192,9 @@ BRAVE = """
 Brave:
   <BraveFear> <BraveCall> <BraveGo> <BraveEnd>
 BraveFear:
-  But {hero} was afraid of {fear:fear}. "You will never be brave," said {friend:folk2}.
-  There was one thing {hero} did not like, and that was {fear:fear}. {friend:folk2} often laughed at {hero.him}.
-  "I am not afraid of {fear:fear}," said {friend:folk2}. But {hero} was.
+  But {hero} was afraid of {fear:fear}. "You will never be brave," said {friend}.
+  There was one thing {hero} did not like, and that was {fear:fear}. {friend} often laughed at {hero.him}.
+  "I am not afraid of {fear:fear}," said {friend}. But {hero} was.
 BraveCall:
   One night {hero.he} heard {animal:animal.a} {animal.sound}. It {trouble:trouble}, and nobody else was there.
   One {:weather} evening {animal:animal.a} needed help. It {trouble:trouble}.

@@ -1,64 +1,17 @@
-"""The rules of the stories: openings, plots, endings. Format: see `notation`."""
+"""The rules of the stories: the plots. Format: see `notation`."""
 
+from llm_gen.story.frame import FRAME
 from llm_gen.story.grammar import Grammar
 from llm_gen.story.more_tales import BRAVE, HIDE, SECRET, SEED, SOUP, SWAP, THIEF, VISIT
 from llm_gen.story.words import LEXICON
-
-FRAME = """
-Story:
-  <Opening> <Plot> <Ending>
-Opening:
-  Once upon a time there was {:trait.a} {hero:folk.kind} named {hero}, who lived in {home:home.a} <near>.
-  Once there lived {:trait.a} {hero:folk.kind} called {hero}. {hero.His} home was {home:home.a} <near>.
-  Long ago, in {home:home.a} <near>, lived {:trait.a} {hero:folk.kind} named {hero}.
-  {hero:folk} was {:trait.a} {hero.kind} who lived in {home:home.a} <near>.
-  In {home:home.a} <near> lived {:trait.a} {hero:folk.kind} called {hero}, who liked to {:hobby}.
-  This is the story of {hero:folk}, {:trait.a} {hero.kind} who lived in {home:home.a} <near>.
-  There was once a {hero:folk.kind} named {hero}, who was always {:trait}. {hero.His} home was {home:home.a} <near>.
-  {hero:folk} lived in {home:home.a}. {hero.He} was {:trait.a} {hero.kind} and liked to {:hobby}.
-  Everybody liked {hero:folk}, the {:trait} {hero.kind} from the {home:home} <near>.
-  "I like to {:hobby}," {hero:folk} always said. {hero.He} was {:trait.a} {hero.kind} and lived in {home:home.a}.
-near:
-  by the (sea|river|lake)
-  near the (woods|hills|mountains)
-  on a (green|high|windy) hill
-  at the edge of the (village|woods)
-Plot:
-  <Lost>
-  <Gift>
-  <Race>
-  <Storm>
-  <Rescue>
-  <Wish>
-  <Swap>
-  <Soup>
-  <Secret>
-  <Seed>
-  <Visit>
-  <Thief>
-  <Hide>
-  <Brave>
-Ending:
-  And {hero} lived happily ever after.
-  That night {hero} slept (very|) well in the {home}.
-  {hero} never forgot that day.
-  "What a (lovely|wonderful|good) day!" said {hero}, and soon {hero.he} was asleep.
-  And if you ask {hero} about it, {hero.he} will smile.
-  And {hero} still lives in the {home}.
-  Then {hero} went back to the {home}.
-  Everybody was happy, and {hero} most of all.
-  Then {hero} went home to {:hobby}.
-  And that is the end of the story of {hero}, the {hero.kind} from the {home}.
-  And do you know what {hero} did then? {hero.He} went to {:hobby}, of course.
-"""
 
 LOST = """
 Lost:
   <LostHas> <LostGone> <LostSad> <LostFriend> <LostEnd>
   <LostHas> <LostGone> <LostSad> <LostAnimal> <LostEnd>
 LostHas:
-  {hero.He} had {look:look.a} {thing:thing} and loved to {thing.use}.
-  {hero.His} favourite thing was {look:look.a} {thing:thing}.
+  {hero} had {look:look.a} {thing:thing} and loved to {thing.use}.
+  The favourite thing of {hero} was {look:look.a} {thing:thing}.
   On {hero.his} birthday {hero} got {look:look.a} {thing:thing}, and soon {hero.he} loved to {thing.use}.
   Of all {hero.his} things, {hero} loved {hero.his} {look:look} {thing:thing} the most.
 LostGone:
@@ -74,10 +27,10 @@ LostSad:
 LostFriend:
   <FriendComes> <FriendHelps> <FriendFinds> <FriendThanks>
 FriendComes:
-  Then {hero.his} friend {friend:folk2} came by.
-  At the door of the {home} {hero.he} met {hero.his} friend {friend:folk2}.
-  {hero.He} told {hero.his} friend {friend:folk2} about it.
-  {friend:folk2}, a friend of {hero}, came to help.
+  Then {friend} came by.
+  At the door of the {home} {hero.he} met {friend}.
+  {hero.He} told {friend} about it.
+  {friend} saw it and came to help.
 FriendHelps:
   "Do not (cry|worry|be sad)," said {friend}. "I will help you." So they went to the {place}.
   "Let us look for it in the {place}," said {friend}.
@@ -118,9 +71,9 @@ Gift:
   <GiftWhy> <GiftMake> <GiftGive> <GiftEnd>
   <GiftWhy> <GiftEarn> <GiftGive> <GiftEnd>
 GiftWhy:
-  {hero.His} friend {friend:folk2} had a birthday soon, but {hero} had no money for a present.
-  "Soon it is the birthday of my friend {friend:folk2}," thought {hero}, "and I have no present!"
-  {hero} wanted to give {hero.his} friend {friend:folk2} something nice, but {hero.he} had no money.
+  Soon {friend} had a birthday, but {hero} had no money for a present.
+  "Soon it is the birthday of {friend}," thought {hero}, "and I have no present!"
+  {hero} wanted to give {friend} something nice for {friend.his} birthday, but {hero.he} had no money.
 GiftMake:
   <GiftPlan> <GiftWork>
 GiftPlan:
@@ -154,19 +107,19 @@ RACE = """
 Race:
   <RaceBoast> <RacePlan> <RaceRun> <RaceWin> <RaceEnd>
 RaceBoast:
-  One day {rival:folk2} said to {hero}, "I am (faster|quicker) than you."
-  "Nobody runs as fast as I do," {rival:folk2} said to {hero}.
-  {hero.His} friend {rival:folk2} said every day, "I am the fastest of all!"
+  One day {friend} said to {hero}, "I am (faster|quicker) than you."
+  "Nobody runs as fast as I do," {friend} said to {hero}.
+  {friend} said to {hero} every day, "I am the fastest of all!"
 RacePlan:
   "Then let us run from the {:start} to the {place:place}," said {hero}. The prize was {prize:food.a}.
   So they made a race from the {:start} to the {place:place}, and the {:elder} gave {prize:food.a} as the prize.
   "We will see," said {hero}. "Who is first at the {place:place} gets {prize:food.a}."
 RaceRun:
-  {rival} was soon far ahead, but then {rival.he} <stop>. {winner=hero} {loser=rival}
-  At first {rival} was in front. But the sun was hot, and {rival.he} <stop>. {winner=hero} {loser=rival}
+  {friend} was soon far ahead, but then {friend.he} <stop>. {winner=hero} {loser=friend}
+  At first {friend} was in front. But the sun was hot, and {friend.he} <stop>. {winner=hero} {loser=friend}
   {hero} was in front when {hero.he} saw {animal:animal.a} that {trouble:trouble}. {hero.He} stopped and \
-    {trouble.cure}. {winner=rival} {loser=hero}
-  {hero} ran well, but near the {place} {hero.he} fell over a (stone|root|branch). {winner=rival} {loser=hero}
+    {trouble.cure}. {winner=friend} {loser=hero}
+  {hero} ran well, but near the {place} {hero.he} fell over a (stone|root|branch). {winner=friend} {loser=hero}
 stop:
   lay down and slept
   stopped to eat (berries|plums|nuts)
@@ -195,7 +148,7 @@ StormBreak:
   The {storm} did not hurt the {home}, but the {elder:elder}'s {broken:broken} was broken.
 StormPlan:
   "I will help you," said {hero} to the {elder}.
-  "We must help the {elder}," {hero} said to {hero.his} friend {:folk2}.
+  "We must help the {elder}," {hero} said to {friend}.
   {hero} felt sorry for the {elder} and fetched (tools|a hammer|a ladder|some nails).
 StormWork:
   All day long they worked, and at last they had mended the {broken}.
