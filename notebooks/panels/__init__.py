@@ -23,7 +23,7 @@ from notebooks.panels.beam_tree import beam_tree
 from notebooks.panels.caching import caching
 from notebooks.panels.chapter import start_chapter, table
 from notebooks.panels.context import Context, stored_contexts
-from notebooks.panels.conversation import QUESTIONS, stored_answers, stored_traces
+from notebooks.panels.conversation import questions, stored_answers, stored_traces
 from notebooks.panels.course_map import course_map
 from notebooks.panels.dart import dart
 from notebooks.panels.filter_order import filter_order
@@ -44,7 +44,6 @@ from notebooks.panels.windows import windows
 from notebooks.panels.words import fixed, percent
 
 __all__ = [
-    "QUESTIONS",
     "Context",
     "Panel",
     "ScoredText",
@@ -62,6 +61,7 @@ __all__ = [
     "memory_price",
     "nucleus",
     "percent",
+    "questions",
     "random_model",
     "reshape",
     "seconds_per_pass",

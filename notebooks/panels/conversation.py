@@ -43,6 +43,11 @@ QUESTIONS = {
 }
 
 
+def questions() -> dict[str, Question]:
+    """The questions by name."""
+    return dict(QUESTIONS)
+
+
 @dataclass(frozen=True)
 class Answers:
     """Several answers to one question under one setting. bits: of each, under the distribution drawn from."""
