@@ -187,6 +187,20 @@ def test_shrinking_ends_at_the_smallest_input_and_keeps_the_rules():
     assert all(len(p) == len(i) and torch.equal(p.sum(-1), torch.ones(len(p))) for p, i, _limit in tried)
 
 
+def test_shrinking_keeps_a_square_argument_square():
+    seen = []
+
+    def fails_from_two_on(args):
+        seen.append(args[1].shape)
+        return len(args[0]) >= 2
+
+    start = (torch.full((4,), 0.25), torch.full((4, 4), 0.25))
+    first, second = shrink(start, Inputs({"first": Probs("V"), "second": Probs("V", "V")}), fails_from_two_on)
+    assert (first.shape, second.shape) == ((2,), (2, 2))
+    assert all(rows == columns for rows, columns in seen)
+    assert torch.allclose(second.sum(dim=-1), torch.ones(2))
+
+
 def test_shrinking_tries_only_valid_inputs_and_gives_up_in_time():
     tried = []
 

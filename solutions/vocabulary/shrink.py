@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from torch import Tensor
 
 from solutions.vocabulary.cases import Inputs
+from solutions.vocabulary.kinds import Kind
 
 MOST_CALLS = 150
 
@@ -58,7 +59,12 @@ def _without_leading_axis(args: tuple, axes: list) -> Iterator[tuple]:
 def _without_one(args: tuple, kinds: list, axes: list, letter: str) -> Iterator[tuple]:
     length = next(arg.shape[names.index(letter)] for arg, names in zip(args, axes) if letter in names)
     for index in range(length) if length > 1 else ():
-        yield tuple(
-            kind.drop(arg, names.index(letter), index) if letter in names else arg
-            for kind, arg, names in zip(kinds, args, axes)
-        )
+        yield tuple(_dropped(kind, arg, names, letter, index) for kind, arg, names in zip(kinds, args, axes))
+
+
+def _dropped(kind: Kind, arg: object, names: tuple[str, ...], letter: str, index: int) -> object:
+    """The argument without one index of each axis of that letter, so that what is square stays square."""
+    for axis, name in enumerate(names):
+        if name == letter:
+            arg = kind.drop(arg, axis, index)
+    return arg
