@@ -116,7 +116,7 @@ def test_greedy_is_the_way_of_the_likeliest_word(model):
 
 
 def test_the_summary_follows_the_search_and_the_penalty(panel):
-    assert panel.set(step=1) == "2 beams, step 1, penalty 1.00: best open over -0.60; best finished –"
+    assert panel.set(step=1) == "beams=2 step=1 penalty=1.00: best open over -0.60; best finished –"
     assert panel.set(step=3).endswith("best open over the hill -1.51; best finished away . (end) -0.32")
     assert panel.set(step=5).endswith("best open –; best finished away . (end) -0.32")
     assert "best finished over the hill . (end) -0.06" in panel.set(penalty=2.0)
@@ -166,6 +166,6 @@ def test_a_vocabulary_too_small_for_five_beams_has_fewer(model):
 
 def test_what_is_saved_shows_the_whole_tree(panel):
     bundle, _metadata = panel._repr_mimebundle_()
-    assert bundle["text/plain"].startswith("[interactive panel] 2 beams, step 0, penalty 1.00: ")
+    assert bundle["text/plain"].startswith("[interactive panel] beams=2 step=0 penalty=1.00: ")
     assert len(bundle["image/png"]) < 40_000
     assert len(panel._still().marks) > len(panel._draw(**panel.values)[0].marks)

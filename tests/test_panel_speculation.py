@@ -68,10 +68,11 @@ def test_the_summary_is_that_of_a_run_made_here(panel, setting, guesses):
     run = speculative_generate(TARGET, DRAFT, x, 30, guesses=guesses, generator=dice, **SETTINGS[setting])
     summary = panel.set(setting=setting, guesses=guesses, cost=0.25)
     assert summary.startswith(
-        f"{setting}, {guesses} guesses: {run.target_passes} passes for 30 tokens, {30 / run.target_passes:.2f} a pass"
+        f"{setting} guesses={guesses} cost=0.25: {run.target_passes} passes for 30 tokens, "
+        f"{30 / run.target_passes:.2f} a pass"
     )
     speed = 30 / run.target_passes / (1 + 0.25 * guesses)
-    assert summary.endswith(f"with a draft of cost 0.25 {speed:.2f} times as fast")
+    assert summary.endswith(f"; {speed:.2f} times as fast")
 
 
 def test_the_curve_is_the_formula_at_the_rate_of_all_runs():
@@ -136,5 +137,5 @@ def test_what_is_saved_is_small_and_says_where_the_sliders_are(panel):
     panel.reset()
     bundle, _metadata = panel._repr_mimebundle_()
     assert bundle["text/plain"] == f"[interactive panel] {panel.summary}"
-    assert bundle["text/plain"].startswith("[interactive panel] greedy, 4 guesses: ")
+    assert bundle["text/plain"].startswith("[interactive panel] greedy guesses=4 cost=0.20: ")
     assert len(bundle["image/png"]) < 40_000

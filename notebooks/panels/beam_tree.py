@@ -81,7 +81,7 @@ def _summary(tree: Tree, step: int, width: int, penalty: float, words: Sequence[
     done = min(step, len(tree.columns))
     best = tree.best_open(done)
     ranked = tree.finished[done - 1] if done else ()
-    said = _("{width} beams, step {step}, penalty {penalty}: best open {open}; best finished {finished}")
+    said = _("beams={width} step={step} penalty={penalty}: best open {open}; best finished {finished}")
     return said.format(
         width=width,
         step=step,

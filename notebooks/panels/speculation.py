@@ -31,7 +31,7 @@ def speculation(
     guesses: int = 4,
     cost: float = 0.2,
     setting: str = "greedy",
-    tokens: int = 48,
+    tokens: int = 40,
 ) -> Panel:
     """The panel "Speculation": at most `tokens` tokens after one of the prompts, guessed by `draft`.
 
@@ -70,8 +70,8 @@ def _in_words(setting: str) -> str:
 def _summary(found: Drafted, guesses: int, cost: float, setting: str) -> str:
     run = found.runs[guesses - 1]
     said = _(
-        "{setting}, {guesses} guesses: {passes} passes for {count} tokens, {measured} a pass, expected {expected} at "
-        "{rate} accepted; with a draft of cost {cost} {speed} times as fast"
+        "{setting} guesses={guesses} cost={cost}: {passes} passes for {count} tokens, {measured} a pass, expected "
+        "{expected} at {rate} accepted; {speed} times as fast"
     )
     return said.format(
         setting=setting,
