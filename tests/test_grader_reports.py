@@ -270,6 +270,23 @@ def test_a_page_is_read_without_being_run():
     assert read_task("def broken(").title == ""
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1 - 2**-24, "0.99999994"),
+        (1 - 2**-53, "0.99999999999999989"),
+        (2.0, "2"),
+        (-0.0, "0"),
+        (1e-9, "1e-09"),
+        (0.123456, "0.1235"),
+        (12345.6, "12345.6"),
+        (1e300, "1e+300"),
+    ],
+)
+def test_a_number_is_never_rounded_to_a_whole_one_that_it_is_not(value, text):
+    assert show(value) == text
+
+
 def test_values_are_shown_as_a_student_would_write_them():
     assert show(torch.tensor([[0.5, 1 / 3]])) == "[[0.5, 0.3333]]"
     assert show([1e-9, float("nan"), float("-inf"), -0.0, True, None]) == "[1e-09, nan, -inf, 0, True, None]"

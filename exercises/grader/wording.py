@@ -138,12 +138,13 @@ def show(value: Any) -> str:
 
 
 def number(value: Any) -> str:
-    """Four significant digits for a float, no trailing zeros."""
+    """Four significant digits for a float, no trailing zeros; more where four would make it a whole number."""
     if not isinstance(value, float):
         return repr(value)
     if math.isnan(value) or math.isinf(value):
         return str(value)
-    return f"{value + 0.0:.4g}"  # + 0.0 turns -0.0 into 0.0
+    texts = [f"{value + 0.0:.{digits}g}" for digits in (4, 8, 17)]  # + 0.0 turns -0.0 into 0.0
+    return next(text for text in texts if value.is_integer() or not float(text).is_integer())
 
 
 def _items(values: Any) -> list[str]:
