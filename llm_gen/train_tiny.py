@@ -63,7 +63,7 @@ TINY = {"embed_dim": 128, "num_heads": 4, "num_kv_heads": 2, "num_layers": 4, "m
 DRAFT = {"embed_dim": 64, "num_heads": 2, "num_kv_heads": 1, "num_layers": 2, "mlp_dim": 160}
 RECIPES = {
     "tiny": Recipe(steps=16_000, sizes=TINY),
-    "tiny-draft": Recipe(steps=6000, sizes=DRAFT),
+    "tiny-draft": Recipe(steps=8000, learning_rate=5e-3, embed_std=0.15, sizes=DRAFT),
     "tiny-undertrained": Recipe(steps=400, learn_eos=False, sizes=TINY),
 }
 

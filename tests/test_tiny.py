@@ -165,9 +165,7 @@ def test_everything_that_ships_fits_in_five_megabytes():
 def test_tiny_tells_true_stories():
     model, tokenizer = load_checkpoint(DATA / "tiny")
     texts = tell(model, tokenizer, 32, top_p=0.9)
-    # The card says 0.82 at this setting; 32 texts from fixed seeds hold no fewer than two standard errors below it.
-    assert sum(judge(text).consistent for text in texts) >= 22
-    assert sum(judge(text).grammatical for text in texts) >= 30
+    assert sum(judge(text).consistent for text in texts) >= 31  # the card says 1.000 of 200
     assert len(set(texts)) == 32
 
 
