@@ -18,9 +18,11 @@ from llm_gen.attention import Attention, plan_mask
 from llm_gen.cache import KVCache
 from llm_gen.layers import MLP, Experts, RMSNorm, rotate
 from llm_gen.model import GPT, GPT2, Block, DecoderLM, Gemma, LLaMA, Mistral, Mixtral
+from llm_gen.quantized import Quantized, QuantizedEmbedding
 
 MODELS = {DecoderLM, GPT, GPT2, Gemma, LLaMA, Mistral, Mixtral}
-PARTS = {Attention, Block, Experts, MLP, RMSNorm, nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList}
+PARTS = {Attention, Block, Experts, MLP, RMSNorm, QuantizedEmbedding}
+PARTS |= {nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList}
 FEW_ROWS = range(2, 17)  # where oneDNN reads a matrix once and MKL spends longer on repacking it than on the product
 HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
@@ -130,8 +132,9 @@ def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def _is_plain(part: nn.Module) -> bool:
-    known = type(part) in PARTS or (type(part) is nn.Dropout and not (part.training and part.p > 0))
-    return known and not _is_watched(part)
+    if type(part) is nn.Dropout:
+        return not (part.training and part.p > 0)
+    return (type(part) in PARTS or isinstance(part, Quantized)) and not _is_watched(part)
 
 
 def _is_watched(part: nn.Module) -> bool:

@@ -72,12 +72,16 @@ class DecoderLM(nn.Module):
         """The context: how many columns one pass, or one cache, can hold."""
         return self.config.max_position_embeddings
 
+    def _any_float(self) -> Tensor:
+        """A weight of the dtype and on the device that the model computes with; an embedding may be quantised."""
+        return self.blocks[0].attn_norm.weight
+
     def make_cache(self, batch_size: int, *, rolling: bool = True) -> KVCache:
         """An empty cache for `batch_size` rows, in the weights' dtype; a ring where attention is windowed.
 
         rolling=False keeps every column, so that the cache can be cut back (`KVCache.truncate`).
         """
-        config, weight = self.config, self.embed.weight
+        config, weight = self.config, self._any_float()
         return KVCache(
             config.num_layers,
             check_integer("batch_size", batch_size, minimum=0),
@@ -117,8 +121,8 @@ class DecoderLM(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """States (..., D) -> logits (..., V)."""
-        weight = self.embed.weight if self.config.tie_embeddings else self.head.weight
-        return F.linear(hidden, weight)
+        # A quantised table is its own head, tied or not (quantized.py).
+        return self.head(hidden) if "head" in self._modules else F.linear(hidden, self.embed.weight)
 
     def embed_at(self, ids: Tensor, positions: Tensor) -> Tensor:
         """What the first block reads, (B, T, D): ids (B, T) at positions (1 or B, T)."""
@@ -159,7 +163,7 @@ class DecoderLM(nn.Module):
         if not isinstance(cache, KVCache):
             raise TypeError(f"cache must be a KVCache or None, got {type(cache).__name__}")
         layers, rows, kv_heads, _, size = cache.keys.shape
-        config, weight = self.config, self.embed.weight
+        config, weight = self.config, self._any_float()
         got = (layers, rows, kv_heads, size, cache.window, cache.max_length, cache.keys.dtype)
         expected = (config.num_layers, batch, config.num_kv_heads, config.head_size)
         expected += (config.window_size, self.max_seq_len, weight.dtype)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from llm_gen.checks import CheckpointError
 from llm_gen.model import DecoderLM
+from llm_gen.quantized import to_int8
 from llm_gen.tokenizer import Tokenizer
 from llm_gen.weights import native, smollm2
 from llm_gen.weights.files import PICKLES, read_json
@@ -19,6 +20,7 @@ from llm_gen.weights.tokenizer_folder import read_tokenizer
 __all__ = ["NAMES", "load_model", "load_tokenizer"]
 
 DATA = Path(__file__).parents[1] / "data"
+DTYPES = ("float32", "int8", "native")
 # The models that have a name, and where each one lies.
 NAMES = {
     "tiny": lambda: DATA / "tiny",
@@ -28,15 +30,27 @@ NAMES = {
 }
 
 
-def load_model(name_or_path: str | Path) -> DecoderLM:
+def load_model(name_or_path: str | Path, dtype: str = "float32") -> DecoderLM:
     """A model in eval mode: "tiny", its small "tiny-draft" and its "tiny-undertrained" twin (one tokenizer for all
     three), "smollm2" (fetched on first use), a checkpoint folder (our own, or one of Hugging Face's), or a `.gguf`
     file. A name wins over a folder of that name: write "./tiny" for the folder.
 
-    Raises TypeError for another kind of argument, CheckpointError if there is no such model or it is broken.
+    dtype: how the weights are kept. "float32"; "int8": linear layers and embeddings with one scale a channel, a quarter
+    of the memory and a faster token; "native": the 4 and 8 bits of a `.gguf` file as they are. The last two are for
+    generation only and compute in bfloat16, so their text is not the float32 model's token for token.
+
+    Raises TypeError for another kind of argument, ValueError for another dtype or "native" for what is no `.gguf`
+    file, CheckpointError if there is no such model or it is broken.
     """
+    if not isinstance(dtype, str):
+        raise TypeError(f"dtype must be a str, one of {', '.join(DTYPES)}, got {dtype!r}")
+    if dtype not in DTYPES:
+        raise ValueError(f"dtype must be one of {', '.join(DTYPES)}, got {dtype!r}")
     path = _locate(name_or_path)
-    return _load_folder(path) if path.is_dir() else load_gguf(path)
+    if path.is_dir() and dtype == "native":
+        raise ValueError(f"dtype 'native' keeps the numbers of a .gguf file, but {path} is a folder")
+    model = _load_folder(path) if path.is_dir() else load_gguf(path, native=dtype == "native")
+    return to_int8(model) if dtype == "int8" else model
 
 
 def load_tokenizer(name_or_path: str | Path) -> Tokenizer:

@@ -12,8 +12,10 @@ from torch import Tensor
 from llm_gen.checks import CheckpointError
 from llm_gen.config import ModelConfig
 from llm_gen.model import DecoderLM
+from llm_gen.quantized import replace_embedding
 from llm_gen.weights.blank import blank_model
 from llm_gen.weights.gguf_file import GGUFFile
+from llm_gen.weights.gguf_native import BlockLinear, fits
 from llm_gen.weights.native import check_tensors
 
 ARCHITECTURES = ("llama",)
@@ -52,9 +54,10 @@ _INNER = {
 }
 
 
-def load_gguf(path: str | Path) -> DecoderLM:
+def load_gguf(path: str | Path, native: bool = False) -> DecoderLM:
     """The model of a `.gguf` file in float32 and eval mode; the tensors are expanded one by one.
 
+    native: matrices in Q4_1 and Q8_0 are not expanded but multiplied as they are stored, see gguf_native.py.
     Raises CheckpointError for a file that is broken, of another architecture, or with a field or tensor that is
     not known here: nothing that could change a result is skipped.
     """
@@ -67,9 +70,27 @@ def load_gguf(path: str | Path) -> DecoderLM:
     layout = {name: _sources(name, tensor, config) for name, tensor in model.named_parameters()}
     wanted = {name: rows for sources in layout.values() for name, rows in sources.items()}
     check_tensors(file.path, wanted, file.tensors)
+    if native:
+        kept = [name for name, sources in layout.items() if _keep_blocks(model, name, sources, file)]
+        layout = {name: sources for name, sources in layout.items() if name not in kept}
     weights = {name: _read(file, config, sources) for name, sources in layout.items()}
-    model.load_state_dict(weights, assign=True)
-    return model.eval()
+    model.load_state_dict(weights, assign=True, strict=not native)
+    return (model.requires_grad_(False) if native else model).eval()
+
+
+def _keep_blocks(model: DecoderLM, parameter: str, sources: dict[str, Tensor], file: GGUFFile) -> bool:
+    """Puts a BlockLinear in the place of the module with this weight, if the file's formats allow it."""
+    kinds = {file.tensors[name].kind for name in sources}
+    if not fits(kinds, sum(len(rows) for rows in sources.values())):
+        return False
+    rows = [_in_our_order(file.stored(name), name, model.config) for name in sources]
+    stored = rows[0] if len(rows) == 1 else torch.cat(rows)
+    module = parameter.removesuffix(".weight")
+    if module == "embed":
+        replace_embedding(model, BlockLinear(stored, *kinds))
+    else:
+        model.set_submodule(module, BlockLinear(stored, *kinds, model.get_submodule(module).bias))
+    return True
 
 
 def read_config(file: GGUFFile) -> ModelConfig:
@@ -144,14 +165,14 @@ def _read(file: GGUFFile, config: ModelConfig, sources: dict[str, Tensor]) -> Te
     counts = [len(rows) for rows in sources.values()]
     parameter = torch.empty(sum(counts), *first.shape[1:], dtype=torch.float32)
     for name, rows in zip(sources, parameter.split(counts), strict=True):
-        file.read(name, rows)
-        heads = {"attn_q": config.num_heads, "attn_k": config.num_kv_heads}.get(name.split(".")[-2])
-        if heads is not None:
-            rows.copy_(_unpermute(rows, heads))
+        rows.copy_(_in_our_order(file.read(name, rows), name, config))
     return parameter
 
 
-def _unpermute(rows: Tensor, heads: int) -> Tensor:
-    """Query or key rows (heads * d, ...) in our order: in each head all first members of the rotary pairs, then
-    all second ones. GGUF keeps the two rows of a pair side by side."""
+def _in_our_order(rows: Tensor, name: str, config: ModelConfig) -> Tensor:
+    """Query or key rows (heads * d, ...) as they are turned here: in each head all first members of the rotary pairs,
+    then all second ones. GGUF keeps the two rows of a pair side by side. Other tensors stay as they are."""
+    heads = {"attn_q": config.num_heads, "attn_k": config.num_kv_heads}.get(name.split(".")[-2])
+    if heads is None:
+        return rows
     return rows.view(heads, -1, 2, rows[0].numel()).transpose(1, 2).reshape(rows.shape)

@@ -51,11 +51,15 @@ class GGUFFile:
 
     def read(self, name: str, out: Tensor) -> Tensor:
         """Fills `out`, contiguous float32 of the tensor's shape, and returns it."""
+        form = block_format(self.tensors[name].kind)
+        form.expand(self.stored(name).view(-1, form.size), out.view(-1, form.values))
+        return out
+
+    def stored(self, name: str) -> Tensor:
+        """The bytes of a tensor, (rows, bytes of a row), a view of the mapped file."""
         entry = self.tensors[name]
         stored = torch.frombuffer(self._bytes, dtype=torch.uint8, count=entry.size, offset=entry.start)
-        form = block_format(entry.kind)
-        form.expand(stored.view(-1, form.size), out.view(-1, form.values))
-        return out
+        return stored.view(entry.shape[0], -1)
 
 
 @dataclass(frozen=True)

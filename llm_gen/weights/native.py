@@ -16,6 +16,7 @@ from torch import Tensor
 from llm_gen.checks import CheckpointError
 from llm_gen.config import ModelConfig
 from llm_gen.model import DecoderLM
+from llm_gen.quantized import Quantized
 from llm_gen.tokenizer import Tokenizer
 from llm_gen.weights.blank import blank_model
 from llm_gen.weights.files import read_json
@@ -27,7 +28,12 @@ FORMAT = "llm_gen"
 def save_checkpoint(
     folder: str | Path, model: DecoderLM, tokenizer: Tokenizer, dtype: torch.dtype = torch.float16
 ) -> None:
-    """Writes the three files, weights in `dtype`. Each appears whole or not at all, config.json last."""
+    """Writes the three files, weights in `dtype`. Each appears whole or not at all, config.json last.
+
+    Raises TypeError for a quantized model.
+    """
+    if any(isinstance(part, Quantized) for part in model.modules()):
+        raise TypeError("model must have float weights to be saved, got a quantized one")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
