@@ -131,4 +131,4 @@ def github(row: Row) -> str:
 
 def github_output(row: Row) -> str:
     """A line for $GITHUB_OUTPUT: the same in base64, as the reporter reads it from <RUNNER>_RESULTS."""
-    return "result=" + base64.b64encode(github(row).encode()).decode() + "\n"
+    return "result=" + base64.b64encode(github(row).encode(errors="replace")).decode() + "\n"

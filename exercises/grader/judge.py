@@ -88,7 +88,7 @@ def _compare(exercise: Exercise, check: Check, worker: Worker, outcomes: list[Ou
         PASSED,
         right=found.count(None),
         total=len(check.cases),
-        groups=_groups(check.cases, found),
+        groups=groups_of(check.cases, found),
         notes=_notes(check, outcomes),
         unchecked=_unchecked(exercise, check, outcomes),
     )
@@ -100,7 +100,7 @@ def _compare(exercise: Exercise, check: Check, worker: Worker, outcomes: list[Ou
     return replace(verdict, status=WRONG, failure=failure, mistakes=mistakes.names, likely=likely)
 
 
-def _groups(cases: list[Case], found: list[Difference | None]) -> dict[str, tuple[int, int]]:
+def groups_of(cases: list[Case], found: list[Difference | None]) -> dict[str, tuple[int, int]]:
     """For each group of inputs how many are right, of how many. An input that was not reached is not right."""
     groups: dict[str, tuple[int, int]] = {}
     for i, case in enumerate(cases):
