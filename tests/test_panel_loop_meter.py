@@ -141,21 +141,27 @@ def test_a_loop_of_one_token_stays_small_too():
     panel.close()
 
 
-def test_what_is_saved_is_small(panel):
+def test_what_is_saved_is_small_and_shows_the_whole_first_text(panel):
+    whole = panel._draw(**panel.values)[0]
+    panel.set(step=3, text="prose")
+    assert panel._still().marks == whole.marks
     bundle, _metadata = panel._repr_mimebundle_()
     assert bundle["text/plain"] == f"[interactive panel] {panel.summary}"
     assert len(bundle["image/png"]) < 40_000
 
 
-def test_the_stored_loops_feed_themselves_and_one_text_ends():
+def test_the_stored_loops_feed_themselves_and_what_people_write_is_less_likely_than_greedy_text():
     stored = panels.stored_texts()
-    assert [name for name, text in stored.items() if text.given] == ["piano", "nonsense"]
-    assert stored["animal"].ended and stored["animal"].loop is None
-    for name, text in stored.items():
-        if name != "animal":
+    assert [name for name, text in stored.items() if text.given] == ["piano", "nonsense", "ours"]
+    assert [name for name, text in stored.items() if text.ended] == ["animal"]
+    assert [name for name, text in stored.items() if text.loop is None] == ["animal", "ours"]
+    assert all(0 < p <= 1 for text in stored.values() for p in text.probs)
+    for text in stored.values():
+        if text.loop is not None:
             assert text.phrase_probs[-1] > 20 * text.phrase_probs[0]
-            assert all(0 < p <= 1 for p in text.probs)
             assert math.prod(text.phrase_probs) < 1e-6
+    bits = {name: -sum(map(math.log2, text.probs)) / len(text.probs) for name, text in stored.items()}
+    assert bits["ours"] > 2 * max(bits[name] for name, text in stored.items() if not text.given)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ def loop_meter(*texts: ScoredText, step: int | None = None) -> Panel:
     """The panel "Loop meter" on the given texts, or on the stored ones.
 
     Controls: step (how many tokens are written; all at first), text (a name). No model is called: a `ScoredText` has
-    its probabilities with it.
+    its probabilities with it. The saved picture is the whole first text.
     """
     texts = texts or tuple(stored_texts().values())
     named = {text.name: text for text in texts}
@@ -41,7 +41,7 @@ def loop_meter(*texts: ScoredText, step: int | None = None) -> Panel:
         "step": Walk(longest, longest if step is None else step),
         "text": Choice("text", _("text"), {name: _title(text) for name, text in named.items()}, texts[0].name, 470),
     }
-    return Panel(draw, controls)
+    return Panel(draw, controls, lambda: draw(longest, texts[0].name)[0])
 
 
 @dataclass(frozen=True)
