@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 import llm_gen
-from llm_gen import check_sequence_length
+from llm_gen import KVCache, check_sequence_length
 
 RULES = {
     "NEXT": lambda visible: visible[-1] + 1,
@@ -149,6 +149,14 @@ def feed_in_chunks(model, ids: Tensor, chunks, mask: Tensor | None = None, kv=No
 def new_tokens(model, row, count: int, **settings) -> list[int]:
     """The greedy continuation of one row alone."""
     return model.generate(torch.tensor([row]), count, False, **settings)[0, len(row) :].tolist()
+
+
+def watch_caches(monkeypatch) -> list[tuple[int, int]]:
+    """A list to which every pass with a cache adds (rows, columns read)."""
+    fed, advance = [], KVCache.advance
+    spy = lambda cache, count: fed.append((cache.batch_size, count)) or advance(cache, count)  # noqa: E731
+    monkeypatch.setattr(KVCache, "advance", spy)
+    return fed
 
 
 def kept_ids(logits: Tensor) -> list[list[int]]:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from plain_search import groups_by_loops
-from stubs import FAMILIES, Stub, pad_left, tiny
+from stubs import FAMILIES, Stub, pad_left, tiny, watch_caches
 
 from llm_gen import generate
 from llm_gen.beyond import beam_search, beam_steps
@@ -69,6 +69,12 @@ def test_the_cache_changes_nothing_also_past_window_and_context(family):
     fast, slow = (beam_search(model, PROMPTS, 14, 3, results=3, eos_token_id=5, use_cache=use) for use in (True, False))
     assert torch.equal(fast.sequences, slow.sequences)
     torch.testing.assert_close(fast.scores, slow.scores, atol=1e-4, rtol=0)
+
+
+def test_each_column_is_read_once_with_a_cache(monkeypatch):
+    model, fed = tiny("LLaMA"), watch_caches(monkeypatch)
+    beam_search(model, PROMPTS, 4, 3)
+    assert fed == [(2, 4), (6, 1), (6, 1), (6, 1)]
 
 
 @pytest.mark.parametrize("family", ["GPT2", "Mistral", "Mixtral"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from plain_search import best_of_by_loops
-from stubs import FAMILIES, Stub, pad_left, tiny
+from stubs import FAMILIES, Stub, pad_left, tiny, watch_caches
 
 from llm_gen import generate
 from llm_gen.beyond import ban_tokens, best_of
@@ -41,9 +41,7 @@ def test_the_cache_and_the_end_of_the_context_change_nothing(use_cache):
 
 
 def test_each_prompt_is_read_once(monkeypatch):
-    model, fed = tiny("LLaMA"), []
-    read = model.hidden
-    monkeypatch.setattr(model, "hidden", lambda ids, *rest: fed.append(tuple(ids.shape)) or read(ids, *rest))
+    model, fed = tiny("LLaMA"), watch_caches(monkeypatch)
     best_of(model, PROMPTS, 3, 4, generator=dice(8))
     assert fed == [(2, 4), (8, 1), (8, 1)]
 

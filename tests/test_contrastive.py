@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from plain_search import contrastive_by_loops
-from stubs import FAMILIES, Stub, pad_left, tiny
+from stubs import FAMILIES, Stub, pad_left, tiny, watch_caches
 
 from llm_gen import generate
 from llm_gen.beyond import ban_tokens, contrastive_search
@@ -47,9 +47,7 @@ def test_a_padded_row_writes_what_it_writes_alone(family):
 
 
 def test_each_column_is_read_once_with_a_cache(monkeypatch):
-    model, fed = tiny("LLaMA"), []
-    read = model.hidden
-    monkeypatch.setattr(model, "hidden", lambda ids, *rest: fed.append(tuple(ids.shape)) or read(ids, *rest))
+    model, fed = tiny("LLaMA"), watch_caches(monkeypatch)
     contrastive_search(model, PROMPTS, 3, 4, 0.6)
     assert fed == [(2, 4), (8, 1), (8, 1), (8, 1)]
 

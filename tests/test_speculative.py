@@ -1,8 +1,10 @@
 """Speculative decoding: the target's own greedy text, token for token; test_parity_beyond.py proves its law."""
 
+import itertools
+
 import pytest
 import torch
-from stubs import FAMILIES, Stub, fresh_tiny, tiny
+from stubs import FAMILIES, Stub, fresh_tiny, tiny, watch_caches
 
 from llm_gen import generate
 from llm_gen.beyond import Round, SpeculativeResult, expected_tokens, prompt_lookup, residual, speculative_generate
@@ -48,6 +50,23 @@ def test_filters_bind_draft_and_target_alike():
     ).sequences
     for end in range(2, text.shape[1]):
         assert text[0, end] in target(text[:, :end])[0, -1].topk(2).indices
+
+
+@pytest.mark.parametrize("family", ["LLaMA", "Mistral"])
+def test_both_caches_are_cut_back_and_no_column_is_read_again(family, monkeypatch):
+    """A pass of the target reads the newest token and the guesses; one of the draft what it has not read."""
+    fed, dice = watch_caches(monkeypatch), torch.Generator().manual_seed(0)
+    target, draft, x = tiny(family, max_len=99), tiny(family, max_len=99, seed=5), torch.tensor([[3, 1, 4, 1, 5]])
+    found = speculative_generate(target, draft, x, 40, True, guesses=3, generator=dice)
+    assert fed[:4] == [(1, 5), (1, 1), (1, 1), (1, 5 + 3)]
+    place = 4
+    for before, each in itertools.pairwise(found.rounds):
+        sizes = [columns for _rows, columns in fed[place : place + len(each.guessed) + 1]]
+        unread = 1 + (before.accepted == len(before.guessed))  # a last guess that stayed was never read by its author
+        expected = [unread, *[1] * (len(each.guessed) - 1)] if each.guessed else []
+        assert sizes == [*expected, len(each.guessed) + 1]
+        place += len(sizes)
+    assert place == len(fed) and 0 < found.acceptance_rate < 1
 
 
 def test_greedy_takes_no_random_numbers():

@@ -5,6 +5,9 @@ Processors come before the temperature, warpers after top-p; both are functions 
 
     no_loops, no_noise = partial(repetition_penalty, penalty=1.2), partial(min_p, share=0.1)
     generate(model, x, 50, True, processors=[no_loops], warpers=[no_noise])
+
+Searches take the same processors: `beam_search` and its `beam_steps`, `contrastive_search`, `best_of`.
+`speculative_generate` writes what `generate` would, in fewer passes of the model.
 """
 
 from llm_gen.beyond.beam import BeamResult, BeamStep, beam_search, beam_steps
