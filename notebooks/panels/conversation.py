@@ -24,11 +24,16 @@ class Question:
     is_valid: Callable[[str], bool]
 
 
+def is_sentence(answer: str) -> bool:
+    """Whether it is one sentence, from its first word to its only full stop, question or exclamation mark."""
+    return bool(re.fullmatch(r"[^.!?]+[.!?]\s*", answer))
+
+
 QUESTIONS = {
     "capital": Question(
         "What is the capital of France?",
         lambda answer: "Paris" in answer,
-        lambda answer: answer.count(".") <= 1,
+        is_sentence,
     ),
     "spider": Question(
         "How many legs does a spider have? Answer with a number only.",
@@ -38,7 +43,7 @@ QUESTIONS = {
     "kite": Question(
         "Write one sentence about a kite over the sea.",
         lambda answer: "kite" in answer.lower(),
-        lambda answer: bool(re.fullmatch(r"[^.!?]+[.!?]\s*", answer)),
+        is_sentence,
     ),
 }
 

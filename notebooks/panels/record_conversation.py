@@ -20,7 +20,7 @@ from llm_gen.weights import load_model, load_tokenizer
 from notebooks.panels.conversation import CONVERSATION_FILE, QUESTIONS, Answers
 from notebooks.panels.record_contexts import PROMPTS
 
-ANSWERS, TOKENS, DECIMALS = 6, 28, 6
+ANSWERS, TOKENS, DIGITS = 6, 28, 6
 GREEDY = {"top_k": 1}
 SETTINGS: dict[str, dict[str, Any]] = {
     "greedy": GREEDY,
@@ -54,7 +54,7 @@ def ask(model: Any, tokenizer: Tokenizer, question: str, setting: str, count: in
     )  # fmt: skip
     texts = [tokenizer.decode(row[own]) for row, own in zip(rollout.sequences, rollout.response_mask)]
     bits = -rollout.log_probs.double().sum(dim=1) / math.log(2)
-    return Answers(question, setting, texts, [round(each, DECIMALS) for each in bits.abs().tolist()])
+    return Answers(question, setting, texts, [float(f"{each:.{DIGITS}g}") for each in bits.abs().tolist()])
 
 
 def in_template(tokenizer: Tokenizer, text: str) -> tuple[list[int], list[int]]:
@@ -85,7 +85,7 @@ def trace(
     dice = torch.Generator().manual_seed(0)
     steps = generate_steps(model, torch.tensor([prompt]), most, eos_token_id=ends, generator=dice, **settings)
     found = record_trace(steps)
-    numbers = {name: [round(x, DECIMALS) for x in getattr(found, name)] for name in ("probs", "entropies")}
+    numbers = {name: [float(f"{x:.{DIGITS}g}") for x in getattr(found, name)] for name in ("probs", "entropies")}
     text = tokenizer.decode(found.ids, show_control=True)
     return {"made": made, "text": text, "ids": found.ids, "ended": found.ended, **numbers}
 
