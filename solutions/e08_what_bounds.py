@@ -1,8 +1,10 @@
-"""16 GB at 400 GB a second take 40 ms; 16 x 10^9 operations at 40 x 10^12 a second take 0.4 ms.
+"""A pass reads all weights and computes all tokens side by side, and takes as long as the slower of the two.
 
-One row waits for memory: a step of 40 ms writes 1 token, 25 a second. With 16 rows the step still takes 40 ms, as
-6.4 ms of computing hide behind it, and writes 16 tokens. Half the bytes are half the time. The prompt feeds 1,000
-tokens in one pass: 400 ms of computing, and the 40 ms hide behind that. Both are equal at 40 / 0.4 = 100 tokens.
+16 GB at 400 GB a second take 40 ms; 16 x 10^9 operations at 40 x 10^12 a second take 0.4 ms.
+One row waits for memory: a step of 40 ms writes 1 token, 25 a second.
+With 16 rows it takes no longer, as 6.4 ms of computing hide behind the reading, and writes 16.
+Half the bytes are half the time. The prompt feeds 1,000 tokens in one pass: 400 ms of computing.
+Both are equal at 40 / 0.4 = 100 tokens.
 """
 
 from solutions.vocabulary import Numbers
@@ -33,6 +35,35 @@ def table(pace=seconds, bytes_per_weight: float = 2, operations: float = 2) -> T
 
 
 check_table = Numbers(what_bounds, tolerance=0.01)
+variants = (
+    (
+        "8 billion",
+        "WEIGHTS, BANDWIDTH, OPERATIONS = 8e9",
+        "16 GB at 400 GB a second take 40 ms; 16 x 10^9 operations at 40 x 10^12 a second take 0.4 ms",
+        "a step of 40 ms writes 1 token, 25 a second",
+        "6.4 ms of computing",
+        "400 ms of computing",
+        "40 / 0.4 = 100",
+    ),
+    (
+        "4 billion",
+        "WEIGHTS, BANDWIDTH, OPERATIONS = 4e9",
+        "8 GB at 400 GB a second take 20 ms; 8 x 10^9 operations at 40 x 10^12 a second take 0.2 ms",
+        "a step of 20 ms writes 1 token, 50 a second",
+        "3.2 ms of computing",
+        "200 ms of computing",
+        "20 / 0.2 = 100",
+    ),
+    (
+        "20 billion",
+        "WEIGHTS, BANDWIDTH, OPERATIONS = 20e9",
+        "40 GB at 400 GB a second take 100 ms; 40 x 10^9 operations at 40 x 10^12 a second take 1 ms",
+        "a step of 100 ms writes 1 token, 10 a second",
+        "16 ms of computing",
+        "1,000 ms of computing",
+        "100 / 1 = 100",
+    ),
+)
 
 
 def wrong_adds_both() -> Table:

@@ -12,6 +12,7 @@ from llm_gen import KVCache, token_passes
 from llm_gen.attention import build_mask
 from solutions.vocabulary import Numbers
 
+LAYERS, WINDOW = 3, 4
 NAMES = (
     "tokens it depends on: 1 layer, window 4",
     "tokens it depends on: 3 layers, window 4",
@@ -22,7 +23,8 @@ NAMES = (
 
 
 def reach() -> dict[str, int]:
-    return table(followed(1, 4), followed(3, 4), depth(32, 4096), kept(4096, 10_000), token_passes(500, 500, True))
+    depths = followed(1, WINDOW), followed(LAYERS, WINDOW), depth(32, 4096)
+    return table(*depths, kept(4096, 10_000), token_passes(500, 500, True))
 
 
 def table(*values: int) -> dict[str, int]:
@@ -49,16 +51,21 @@ def kept(window: int, length: int) -> int:
 
 
 check_numbers = Numbers(reach)
+variants = (
+    ("3 layers, window 4", "LAYERS, WINDOW = 3, 4"),
+    ("5 layers, window 4", "LAYERS, WINDOW = 5, 4"),
+    ("6 layers, window 4", "LAYERS, WINDOW = 6, 4"),
+)
 
 
 def wrong_one_window() -> dict[str, int]:
     """lets every depth see one window, as if deeper layers did not look at what others have mixed"""
-    return reach() | dict(zip(NAMES[1:3], (4, 4096)))
+    return reach() | dict(zip(NAMES[1:3], (WINDOW, 4096)))
 
 
 def wrong_whole_windows() -> dict[str, int]:
     """multiplies layers and window, and so counts the token itself once a layer"""
-    return reach() | dict(zip(NAMES[1:3], (12, 32 * 4096)))
+    return reach() | dict(zip(NAMES[1:3], (LAYERS * WINDOW, 32 * 4096)))
 
 
 def wrong_without_itself() -> dict[str, int]:
@@ -68,7 +75,7 @@ def wrong_without_itself() -> dict[str, int]:
 
 def wrong_powers() -> dict[str, int]:
     """raises the window to the number of layers, but the windows of neighbours overlap"""
-    return reach() | dict(zip(NAMES[1:3], (4**3, 4096**32)))
+    return reach() | dict(zip(NAMES[1:3], (WINDOW**LAYERS, 4096**32)))
 
 
 def wrong_keeps_all() -> dict[str, int]:

@@ -110,7 +110,7 @@ def wrong_sliding_is_the_same() -> dict[str, str]:
 
 
 def wrong_both_everywhere() -> dict[str, str]:
-    """says that both arguments always hold"""
+    """Each argument needs something: positions that are added, or a layer below the one that is kept."""
     return dict.fromkeys(MODELS, "a")
 
 
