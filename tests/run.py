@@ -24,6 +24,9 @@ PARALLEL = ["-n", str(os.cpu_count() or 1), "--dist", "loadscope"]
 # A kernel that died is noticed only by the limit for one cell.
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=60", "--nbval-kernel-startup-timeout=120"]
 PLAIN_KERNELS = {"ATEN_CPU_CAPABILITY": "default"}
+CHANGED = """\
+A cell of a chapter gives another output than the one saved with it; both are shown above, with the cell.
+If the chapter was changed on purpose: python course.py record notebooks/NAME.ipynb, look at what changed, commit it."""
 
 
 @dataclass
@@ -46,6 +49,8 @@ def main() -> int:
         "notebook cells": run_pytest("notebooks", *NBVAL, *PARALLEL),
         "notebook cells on plain kernels": run_pytest("notebooks", *NBVAL, *PARALLEL, variables=PLAIN_KERNELS),
     }
+    if any(outcome.failed for name, outcome in outcomes.items() if name.startswith("notebook")):
+        print("\n" + CHANGED)
     print("\n" + summary(outcomes), flush=True)
     return int(any(outcome.failed for outcome in outcomes.values()))
 

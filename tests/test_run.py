@@ -6,6 +6,7 @@ from collections import Counter
 from types import SimpleNamespace
 
 import conftest
+import nbformat
 import pytest
 import run
 
@@ -93,4 +94,18 @@ def test_any_failure_is_the_status(failed, status, monkeypatch, capsys):
     outcomes = iter([run.Outcome(5), run.Outcome(5, failed), run.Outcome(5)])
     monkeypatch.setattr(run, "run_pytest", lambda *args, **kwargs: next(outcomes))
     assert run.main() == status
-    assert f"15 passed, {failed} failed, 0 skipped" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"15 passed, {failed} failed, 0 skipped" in said
+    assert ("python course.py record" in said) == bool(failed)
+
+
+def test_a_changed_chapter_fails_with_its_cell_and_both_outputs(tmp_path, capfd):
+    """What an instructor sees who has changed a number in a chapter and has not recorded it."""
+    cell = nbformat.v4.new_code_cell("share = 0.4 + 0.3\nprint(round(share, 2))", execution_count=1)
+    cell.outputs = [nbformat.v4.new_output("stream", text="0.8\n")]
+    chapter = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": {"name": "python3", "display_name": ""}})
+    nbformat.write(chapter, tmp_path / "05_changed.ipynb")
+    assert run.run_pytest(str(tmp_path), *run.NBVAL, "-p", "no:xdist").failed == 1
+    said = capfd.readouterr().out
+    for part in ("05_changed.ipynb", "share = 0.4 + 0.3", "Cell outputs differ", "'0.8", "'0.7"):
+        assert part in said

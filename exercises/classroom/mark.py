@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import asdict, dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -25,6 +25,7 @@ MISSING = "missing"
 GRADED, NOT_GRADED, FAILED = "graded", "not graded", "the grader failed"
 LONGEST_TEXT = 4000
 _one_at_a_time = threading.Lock()  # judging puts global state aside and back
+_launchers: dict[Any, Launcher] = {}
 
 
 @dataclass(frozen=True)
@@ -107,13 +108,22 @@ def _attempted(verdict: Verdict) -> bool:
 def _verdict(exercise: Exercise, source: str, settings: Settings) -> Verdict:
     answer = Written(source, exercise.answer_name)
     if isolation_level() == "process":
-        return judge(exercise, answer, place=_launcher(settings.secrets, settings.limits).place)
+        return judge(exercise, answer, place=_launcher(settings).place)
     return judge(exercise, answer, settings.limits)
 
 
-@lru_cache(maxsize=1)
-def _launcher(secrets: tuple[str, ...], limits: Limits) -> Launcher:
-    return Launcher([*launcher.secrets(FOLDER.parent), *secrets], limits)
+def _launcher(settings: Settings) -> Launcher:
+    """The launcher of this process for these settings: one at a time, kept from answer to answer."""
+    key = (settings.secrets, settings.limits)
+    if key not in _launchers:
+        close_launcher()
+        _launchers[key] = Launcher([*launcher.secrets(FOLDER.parent), *settings.secrets], settings.limits)
+    return _launchers[key]
+
+
+def close_launcher() -> None:
+    while _launchers:
+        _launchers.popitem()[1].close()
 
 
 def _text(exercise: Exercise, verdict: Verdict) -> str:

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from exercises.classroom.mark import FAILED, mark
+from exercises.classroom.mark import FAILED, close_launcher, mark
 
 Row = dict[str, Any]
 Run = Callable[[Iterable[Row], Row], Iterator[Row]]  # (jobs, settings) -> rows
@@ -18,8 +18,11 @@ ATTEMPTS = 2  # a job in whose time a process died
 
 
 def one_by_one(jobs: Iterable[Row], settings: Row) -> Iterator[Row]:
-    for job in jobs:
-        yield mark(job, settings)
+    try:
+        for job in jobs:
+            yield mark(job, settings)
+    finally:
+        close_launcher()
 
 
 def in_processes(count: int) -> Run:

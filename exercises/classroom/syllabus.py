@@ -18,6 +18,8 @@ Made by `python -m exercises syllabus --write` from the chapters and the exercis
 
 "Usual mistakes" are the wrong answers that the grader knows by name. Of a function it says *Your answers equal those
 of a version that ...*, of a number *This is what comes out if one ...*; a choice of letters gets the sentence as it is.
+*varies*: `release --seed` can give each student other numbers. How to teach with all this is in
+[instructors.md](instructors.md).
 """
 
 
@@ -52,7 +54,8 @@ def _chapter(chapter: Chapter) -> Iterator[str]:
 
 
 def _exercise(exercise: Exercise) -> Iterator[str]:
-    yield f"**`{exercise.short}`** ({exercise.task.title}), usual mistakes:\n"
+    varies = "; varies" if exercise.variants else ""
+    yield f"**`{exercise.short}`** ({exercise.task.title}{varies}), usual mistakes:\n"
     for wrong in exercise.wrong.values():
         yield "- " + " ".join((wrong.__doc__ or "").split())
     yield ""
