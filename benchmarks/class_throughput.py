@@ -37,7 +37,8 @@ import torch
 generate(load_model("tiny"), torch.tensor([load_tokenizer("tiny").encode("Once upon a time")]), 50, True)
 check("top_p", lambda probs, top_p: probs)
 usage = resource.getrusage(resource.RUSAGE_SELF)
-print(usage.ru_maxrss // 1024, round(usage.ru_utime + usage.ru_stime, 1))
+own = [int(line.split()[1]) for line in open("/proc/self/smaps_rollup") if line.startswith("Anonymous:")]
+print(usage.ru_maxrss // 1024, own[0] // 1024, round(usage.ru_utime + usage.ru_stime, 1))
 """
 
 
@@ -46,13 +47,16 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=200)
     parser.add_argument("--keep", type=Path, help="a folder for the class and its results")
     args = parser.parse_args()
+    open_chapter()
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.keep or Path(scratch)
         truths = write_class(folder / "submissions", args.size, all_exercises())
         answers = sum(len(truth.answers) for truth in truths.values())
-        print(f"{len(truths)} submissions, {answers} answers, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+        print(
+            f"{len(truths)} submissions, {answers} answers, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
+            flush=True,
+        )
         measure(folder, truths, answers)
-    open_chapter()
 
 
 def measure(folder: Path, truths: dict, answers: int) -> None:
@@ -93,8 +97,8 @@ def open_chapter() -> None:
         [sys.executable, "-c", OPEN_CHAPTER], capture_output=True, text=True, check=True,
         env=os.environ | {"LLM_COURSE_PROGRESS": "off"},
     )  # fmt: skip
-    memory, seconds = done.stdout.split()[-2:]
-    print(f"an open chapter: {memory} MB, {seconds} s of CPU to begin and to check one answer")
+    memory, own, seconds = done.stdout.split()[-3:]
+    print(f"an open chapter: {memory} MB, {own} of them shared with nobody; {seconds} s of CPU to begin and check once")
 
 
 if __name__ == "__main__":

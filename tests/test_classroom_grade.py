@@ -14,7 +14,7 @@ import pytest
 from made_class import write_class, wrong_marks
 
 from exercises.classroom.grade import grade
-from exercises.classroom.mark import FAILED, Settings
+from exercises.classroom.mark import FAILED, Settings, mark
 from exercises.classroom.marks import points
 from exercises.classroom.run import failed, in_processes, one_by_one
 from exercises.classroom.store import Store
@@ -137,6 +137,14 @@ def test_one_by_one_is_the_plain_loop():
     job = {"id": "1", "student": "s", "digest": "1", "problems": ["empty"], "graded": False, "answers": {}}
     (row,) = one_by_one([job], {"names": ("e05_top_p",)})
     assert (row["status"], row["max"], row["problems"]) == ("not graded", 10.0, ["empty"])
+
+
+def test_where_there_are_only_threads_the_row_says_so(monkeypatch):
+    monkeypatch.setenv("LLM_COURSE_ISOLATION", "thread")
+    answers = {"e03_ratio": [("a.py", "ratio = {'temperature 1': 1, 'temperature 0.5': 2, 'temperature 2': 3}")]}
+    job = {"id": "1", "student": "s", "digest": "1", "problems": [], "graded": True, "answers": answers}
+    row = mark(job, {"names": ("e03_ratio",)})
+    assert (row["isolation"], row["exercises"]["e03_ratio"]["status"]) == ("thread", "wrong")
 
 
 def test_hidden_inputs_refuse_an_answer_that_knows_the_published_ones():

@@ -8,10 +8,11 @@ import pytest
 from hostile_answers import HOSTILE, READING
 
 from exercises.classroom import launcher
+from exercises.classroom.mark import CLASS
 from exercises.classroom.marks import points
-from exercises.classroom.place import Launcher
+from exercises.classroom.place import Launcher, folders_with_answers
 from exercises.grader.answers import Written
-from exercises.grader.catalog import FOLDER, find
+from exercises.grader.catalog import find
 from exercises.grader.excerpt import excerpt, statements
 from exercises.grader.isolate import Limits, isolation_level
 from exercises.grader.judge import judge
@@ -26,7 +27,7 @@ pytestmark = pytest.mark.skipif(isolation_level() != "process", reason="this sys
 @pytest.fixture(scope="module")
 def place():
     """One launcher for all, so that what one answer breaks would show in the next."""
-    started = Launcher(launcher.secrets(FOLDER.parent), Limits(processor=0.3, clock=3.0, life=20))
+    started = Launcher(folders_with_answers(), Limits(processor=0.3, clock=3.0, life=20))
     yield started.place
     started.close()
 
@@ -69,7 +70,7 @@ def test_where_nothing_can_be_hidden_the_folders_are_closed(tmp_path, monkeypatc
     (secret / "answer.txt").write_text("42")
     tmp_path.chmod(0o755)
     monkeypatch.setattr(Launcher, "_answer", lambda self, ask=Launcher._answer: ask(self) | {"hidden": False})
-    started = Launcher([secret])
+    started = Launcher([secret], CLASS)
     started.close()
     assert secret.stat().st_mode & 0o777 == 0o700
 

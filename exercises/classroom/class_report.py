@@ -57,7 +57,8 @@ def _item(summary: Summary, exercise: Exercise) -> list[str]:
         f"{n} \N{MULTIPLICATION SIGN} {text(_said(exercise, name))}" for name, n in item.mistakes.most_common()
     )
     return [
-        f"<b>{text(exercise.short)}</b>", text(exercise.task.objective), bar(parts, total, _counts(item.statuses)),
+        f"{exercise.chapter}. <b>{text(exercise.short)}</b>", text(exercise.task.objective),
+        bar(parts, total, _counts(item.statuses)),
         f"{item.statuses[PASSED]} / {total}", f"{item.score / total:.1f}" if total else "-", listing(mistakes),
     ]  # fmt: skip
 

@@ -16,7 +16,6 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import llm_gen  # noqa: F401  an answer may use it, and a fork as another user might not be allowed to read it
@@ -124,11 +123,6 @@ def _restrict(user: int | None, control: socket.socket) -> None:
 
 def _send(control: socket.socket, message: dict[str, Any]) -> None:
     control.sendall(json.dumps(message).encode() + b"\n")
-
-
-def secrets(root: Path) -> list[str]:
-    """Folders of the course that hold answers: the solutions, and the history that has them too."""
-    return [str(path) for path in (root / "solutions", root / ".git") if path.is_dir()]
 
 
 if __name__ == "__main__":

@@ -6,21 +6,23 @@ import threading
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from exercises.classroom import launcher
 from exercises.classroom.identity import fingerprint
 from exercises.classroom.marks import POINTS, points
-from exercises.classroom.place import CLASS, Launcher
 from exercises.grader.answers import Written
 from exercises.grader.card import Card
-from exercises.grader.catalog import FOLDER, Exercise, all_exercises
+from exercises.grader.catalog import Exercise, all_exercises
 from exercises.grader.isolate import Limits, isolation_level
 from exercises.grader.judge import judge
 from exercises.grader.verdict import NOT_ATTEMPTED, PASSED, WRONG, Verdict
 from exercises.grader.wording import verdict_card
 from llm_gen.text import _
 
+if TYPE_CHECKING:
+    from exercises.classroom.place import Launcher
+
+CLASS = Limits(processor=2.0, clock=20.0, life=60)
 MISSING = "missing"
 GRADED, NOT_GRADED, FAILED = "graded", "not graded", "the grader failed"
 LONGEST_TEXT = 4000
@@ -114,10 +116,12 @@ def _verdict(exercise: Exercise, source: str, settings: Settings) -> Verdict:
 
 def _launcher(settings: Settings) -> Launcher:
     """The launcher of this process for these settings: one at a time, kept from answer to answer."""
+    from exercises.classroom.place import Launcher, folders_with_answers  # not on a system without fork
+
     key = (settings.secrets, settings.limits)
     if key not in _launchers:
         close_launcher()
-        _launchers[key] = Launcher([*launcher.secrets(FOLDER.parent), *settings.secrets], settings.limits)
+        _launchers[key] = Launcher([*folders_with_answers(), *settings.secrets], settings.limits)
     return _launchers[key]
 
 
