@@ -44,12 +44,16 @@ def ranked_by(scores: Tensor, totals: Tensor, log_probs: Tensor) -> Step:
     return best // vocab, best % vocab, (totals[:, None] + log_probs).flatten()[best]
 
 
+def wrong_lanes(totals: Tensor, log_probs: Tensor) -> Step:
+    """lets every beam go on with its own best token, so that none can die and none can go on twice"""
+    return torch.arange(len(totals)), log_probs.argmax(dim=-1), totals + log_probs.amax(dim=-1)
+
+
 def wrong_each_its_own(totals: Tensor, log_probs: Tensor) -> Step:
-    """lets every beam go on with its own best token, so that none can die"""
-    tokens = log_probs.argmax(dim=-1)
-    sums = totals + log_probs.amax(dim=-1)
+    """takes the best token of every beam and then ranks these, although a good beam may take several places"""
+    parents, tokens, sums = wrong_lanes(totals, log_probs)
     order = sums.sort(descending=True, stable=True).indices
-    return order, tokens[order], sums[order]
+    return parents[order], tokens[order], sums[order]
 
 
 def wrong_forgets_the_past(totals: Tensor, log_probs: Tensor) -> Step:

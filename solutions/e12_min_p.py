@@ -41,10 +41,10 @@ def wrong_absolute(probs: Tensor, share: float) -> Tensor:
     return keep(probs, probs >= share)
 
 
+@fails("nan")
 def wrong_drops_the_bar(probs: Tensor, share: float) -> Tensor:
-    """drops a token exactly at the bar (`>` where `>=` is meant), except the likeliest"""
-    highest = probs.amax(dim=-1, keepdim=True)
-    return keep(probs, (probs > share * highest) | (probs == highest))
+    """drops a token exactly at the bar (`>` where `>=` is meant), and with a share of 1 every token"""
+    return keep(probs, probs > share * probs.amax(dim=-1, keepdim=True))
 
 
 def wrong_not_renormalised(probs: Tensor, share: float) -> Tensor:

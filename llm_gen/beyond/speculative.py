@@ -15,6 +15,7 @@ import torch
 from torch import Generator, Tensor
 
 from llm_gen.checks import check_ids, check_integer, check_real, check_token_ids
+from llm_gen.generation import predictor
 from llm_gen.sampling import apply_filters, check_generator, check_settings, validate_sampling_args
 from llm_gen.steps import GREEDY
 
@@ -166,7 +167,7 @@ class _Reader:
     """A model and its cache: distributions after the last columns of a text, without reading a column twice."""
 
     def __init__(self, model: Any, filters: tuple[float, int | None, float | None]) -> None:
-        self.model, self.filters = model, filters
+        self.model, self.filters, self.predict = model, filters, predictor(model)
         self.cache = _whole_cache(model)
         self.read: list[int] = []
 
@@ -185,7 +186,11 @@ class _Reader:
         agree = next((i for i, (a, b) in enumerate(zip(tokens, self.read)) if a != b), min(len(tokens), len(self.read)))
         # The last `count` columns are read again if need be, since their logits are asked for.
         self.cache.truncate(min(agree, len(tokens) - count, self.cache.length))
-        logits = self.model(text[:, self.cache.length :], attention_mask=None, cache=self.cache)
+        unread = text[:, self.cache.length :]
+        if count == 1:
+            logits = self.predict(unread, None, self.cache)[:, None]
+        else:
+            logits = self.model(unread, attention_mask=None, cache=self.cache)
         self.read = tokens
         return logits
 
