@@ -58,7 +58,9 @@ def test_the_end_of_text_does_not_belong_to_the_loop():
     assert ended.in_loop(13) and not ended.in_loop(14)
 
 
-def test_lists_of_different_length_and_equal_names_are_refused():
+def test_what_is_no_text_lists_of_different_length_and_equal_names_are_refused():
+    with pytest.raises(TypeError, match="texts must be ScoredText objects, got str"):
+        panels.loop_meter("night")
     with pytest.raises(ValueError, match=r"ids, probs and labels must be equally long, got \[1, 2\]"):
         ScoredText("x", "", [1, 2], [0.5, 0.5], ["a"])
     with pytest.raises(ValueError, match=r"texts must have different names, got \['song', 'song'\]"):

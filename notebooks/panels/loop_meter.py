@@ -24,9 +24,13 @@ def loop_meter(*texts: ScoredText, step: int | None = None) -> Panel:
     """The panel "Loop meter" on the given texts, or on the stored ones.
 
     Controls: step (how many tokens are written; all at first), text (a name). No model is called: a `ScoredText` has
-    its probabilities with it. The saved picture is the whole first text.
+    its probabilities with it. The saved picture is the whole first text. Raises TypeError for what is no `ScoredText`,
+    ValueError for two texts of one name.
     """
     texts = texts or tuple(stored_texts().values())
+    for text in texts:
+        if not isinstance(text, ScoredText):
+            raise TypeError(f"texts must be ScoredText objects, got {type(text).__name__}")
     named = {text.name: text for text in texts}
     if len(named) < len(texts):
         raise ValueError(f"texts must have different names, got {[text.name for text in texts]}")

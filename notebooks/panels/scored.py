@@ -62,6 +62,7 @@ class ScoredText:
         return self.loop is not None and self.loop.start <= token < len(self.ids) - self.ended
 
     def starts_loop(self, token: int) -> bool:
+        """Whether the loop begins with the token at this place."""
         return self.loop is not None and token == self.loop.start
 
     @cached_property
