@@ -77,15 +77,20 @@ def grade(options: Namespace) -> int:
     from exercises.classroom.run import in_processes, one_by_one
 
     run = in_processes(options.jobs) if options.jobs > 1 else one_by_one
-    result = grading.grade(
-        options.submissions,
-        options.out,
-        Settings(tuple(e.name for e in _chosen(options.chapters)), seed=options.seed, vary=options.vary),
-        pattern=options.pattern,
-        kinds=options.formats.split(","),
-        run=on_cluster(options.dask, options.jobs) if options.dask else run,
-        say=grading.on_terminal,
-    )
+    names = tuple(exercise.name for exercise in _chosen(options.chapters))
+    try:
+        result = grading.grade(
+            options.submissions,
+            options.out,
+            Settings(names, seed=options.seed, vary=options.vary),
+            pattern=options.pattern,
+            kinds=options.formats.split(","),
+            run=on_cluster(options.dask, options.jobs) if options.dask else run,
+            say=grading.on_terminal,
+        )
+    except KeyboardInterrupt:
+        print_text(_("\nStopped. The same command goes on where this one stood."))
+        return SOME_WRONG
     print_text(grading.in_words(result, options.out))
     return ALL_PASSED if grading.all_graded(result) else SOME_WRONG
 

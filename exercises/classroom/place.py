@@ -46,7 +46,8 @@ class Launcher:
     def _start(self) -> None:
         self._control, theirs = socket.socketpair()
         self._control.settimeout(PATIENCE)
-        command = [sys.executable, "-m", "exercises.classroom.launcher", str(theirs.fileno()), *self._secrets]
+        program = ["-W", "ignore::DeprecationWarning", "-m", "exercises.classroom.launcher"]
+        command = [sys.executable, *program, str(theirs.fileno()), *self._secrets]
         path = os.pathsep.join(filter(None, [str(FOLDER.parent), os.environ.get("PYTHONPATH")]))
         environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         self._process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()], start_new_session=True)
