@@ -33,7 +33,7 @@ def notebook(*cells, metadata=None):
 def test_every_form_of_submission_is_read(tmp_path):
     (tmp_path / "anna").mkdir()
     (tmp_path / "anna" / "e05_top_p.py").write_text(TOP_P)
-    (tmp_path / "bo_05_top_p.ipynb").write_text(notebook(TOP_P, "tau_nucleus = 1.6"))
+    (tmp_path / "bo_05_top_p.IPYNB").write_text(notebook(TOP_P, "tau_nucleus = 1.6"))
     (tmp_path / "carl.py").write_text(TOP_P + "ratio = {'temperature 1': 2}\n")
     with zipfile.ZipFile(tmp_path / "dora.zip", "w") as archive:
         archive.writestr("work/exercises/e05_top_p.py", TOP_P)
@@ -45,7 +45,7 @@ def test_every_form_of_submission_is_read(tmp_path):
     assert all("e05_top_p" in job.answers and not job.problems for job in found.values())
     assert set(found["emil"].answers) == {"e05_top_p", "e03_ratio"}
     assert found["dora.zip"].answers["e05_top_p"] == [("dora.zip/work/exercises/e05_top_p.py", TOP_P)]
-    assert set(found["bo_05_top_p.ipynb"].answers) == {"e05_top_p", "e05_tau_nucleus"}
+    assert set(found["bo_05_top_p.IPYNB"].answers) == {"e05_top_p", "e05_tau_nucleus"}
 
 
 @pytest.mark.parametrize("parts", [["05_top_p.ipynb"], ["exercises", "notebooks"], ["e05_top_p.py"]])

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from made_class import write_class, wrong_marks
 
+from exercises.__main__ import main
 from exercises.classroom.grade import grade
 from exercises.classroom.mark import FAILED, Settings, mark
 from exercises.classroom.marks import points
@@ -131,6 +132,28 @@ def dies_on_bad(job, settings):
     if job["id"] == "bad":
         os._exit(1)
     return job | {"status": "graded"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--jobs", "0"], "a whole number from 1"),
+        (["--pattern", "("], "not a regular expression"),
+        (["--pattern", "x"], "needs a group"),
+        (["--chapters", "one"], "written like 1,3-6"),
+    ],
+)
+def test_wrong_words_are_refused_with_the_rule(words, said, capsys):
+    with pytest.raises(SystemExit):
+        main(["grade", "somewhere", "--out", "elsewhere", *words])
+    assert said in capsys.readouterr().err
+
+
+def test_wrong_folders_and_formats_are_errors_in_words(tmp_path, capsys):
+    assert main(["grade", str(tmp_path / "none"), "--out", str(tmp_path / "out")]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+    assert main(["grade", str(tmp_path), "--out", str(tmp_path / "out"), "--formats", "csv,pdf"]) == 2
+    assert "formats must be of csv, json" in capsys.readouterr().err
 
 
 def test_one_by_one_is_the_plain_loop():

@@ -124,9 +124,9 @@ def _job(id: str, student: str, found: list[Source | Unusable], known: list[Exer
             other = _other_version(source, text)
             if other:
                 return Job(id, student, problems=(*told, other), graded=False)
-            if source.path.endswith(".json"):
+            if source.kind == ".json":
                 continue
-            if source.path.endswith(".py") and not parses(text):
+            if source.kind == ".py" and not parses(text):
                 told.append(f"{source.path}: a syntax error")
             for name, answer in _answers(source, text, by_name):
                 pages[name].append((source.path, answer))
@@ -140,28 +140,27 @@ def _job(id: str, student: str, found: list[Source | Unusable], known: list[Exer
 
 def _priority(source: Source) -> tuple[int, str]:
     """An exercise's own file comes before a chapter, a chapter before other programs."""
-    own = NAME.fullmatch(PurePosixPath(source.path).stem) and source.path.endswith(".py")
-    return (0 if own else 1 if source.path.endswith(".ipynb") else 2, source.path)
+    own = NAME.fullmatch(source.stem) and source.kind == ".py"
+    return (0 if own else 1 if source.kind == ".ipynb" else 2, source.path)
 
 
 def _other_version(source: Source, text: str) -> str:
     """Why a submission is for another version of the course, or ""."""
     data: Any = {}
-    if source.name == "edition.json":
+    if (source.stem, source.kind) == ("edition", ".json"):
         data = _json(source, text)
-    elif source.path.endswith(".ipynb"):
+    elif source.kind == ".ipynb":
         data = (_json(source, text).get("metadata") or {}).get("course") or {}
     version = data.get("version", __version__) if isinstance(data, dict) else __version__
     return f"it is for version {version} of the course, this is {__version__}" if version != __version__ else ""
 
 
 def _answers(source: Source, text: str, known: dict[str, Exercise]) -> Iterator[tuple[str, str]]:
-    stem = PurePosixPath(source.path).stem
-    if source.path.endswith(".py") and NAME.fullmatch(stem):
-        if stem in known:
-            yield stem, text
+    if source.kind == ".py" and NAME.fullmatch(source.stem):
+        if source.stem in known:
+            yield source.stem, text
         return
-    if source.path.endswith(".py"):
+    if source.kind == ".py":
         if PARTS_OF_A_COURSE & set(PurePosixPath(source.path).parts[:-1]):
             return  # the grader and the panels that came with the course
         cells, head = [text], ""
@@ -170,7 +169,7 @@ def _answers(source: Source, text: str, known: dict[str, Exercise]) -> Iterator[
         head = FLOAT64 if any("start_chapter(" in cell for cell in cells) else ""
     program, broken = statements(cells), [cell for cell in cells if not parses(cell)]
     for name, exercise in known.items():
-        answer = _answer(exercise.answer_name, program, broken) if _may_hold(stem, exercise) else ""
+        answer = _answer(exercise.answer_name, program, broken) if _may_hold(source.stem, exercise) else ""
         if answer and (_is_only(exercise, known) or bool(_defines(exercise, answer)) == exercise.is_code):
             yield name, head + answer
 

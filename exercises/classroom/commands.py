@@ -30,10 +30,11 @@ def _add_grade(add: Callable) -> None:
     grading = add("grade", help=_("grade a folder of submissions"))
     grading.add_argument("submissions", type=Path, help=_("a folder with one entry for each student"))
     grading.add_argument("--out", type=Path, required=True, metavar="DIR")
-    grading.add_argument("--pattern", default="", help=_("regular expression over the names; its group is the student"))
+    words = _("regular expression over the names; its group is the student")
+    grading.add_argument("--pattern", type=student_pattern, help=words)
     grading.add_argument("--chapters", type=chapter_numbers, help=_("such as 1,3-6; all without"))
     grading.add_argument("--formats", default="csv,json,html", help="csv,json,junit,html,gradescope,github")
-    grading.add_argument("--jobs", type=int, default=1, metavar="N", help=_("processes side by side"))
+    grading.add_argument("--jobs", type=whole_number, default=1, metavar="N", help=_("processes side by side"))
     grading.add_argument("--dask", default="", metavar="ADDRESS", help=_("a Dask cluster; or local, with N workers"))
     grading.add_argument("--seed", default="", help=_("draws further inputs, which nobody knows before"))
     grading.add_argument("--vary", action="store_true", help=_("students have numbers of their own, by the seed"))
@@ -56,6 +57,22 @@ def chapter_numbers(text: str) -> frozenset[int]:
         raise ArgumentTypeError(_("chapters are written like 1,3-6, got {text}").format(text=text))
     ends = [part.split("-") for part in text.split(",")]
     return frozenset(number for end in ends for number in range(int(end[0]), int(end[-1]) + 1))
+
+
+def student_pattern(text: str) -> str:
+    """A regular expression with a group."""
+    try:
+        if re.compile(text).groups:
+            return text
+    except re.error as error:
+        raise ArgumentTypeError(_("not a regular expression: {error}").format(error=error)) from None
+    raise ArgumentTypeError(_("the pattern needs a group for the student, such as ^([^_]+)_"))
+
+
+def whole_number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(_("a whole number from 1 is asked for, got {text}").format(text=text))
+    return int(text)
 
 
 def syllabus(options: Namespace) -> int:
@@ -83,7 +100,7 @@ def grade(options: Namespace) -> int:
             options.submissions,
             options.out,
             Settings(names, seed=options.seed, vary=options.vary),
-            pattern=options.pattern,
+            pattern=options.pattern or "",
             kinds=options.formats.split(","),
             run=on_cluster(options.dask, options.jobs) if options.dask else run,
             say=grading.on_terminal,

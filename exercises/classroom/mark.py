@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -134,7 +134,3 @@ def _text(exercise: Exercise, verdict: Verdict) -> str:
     """The card that the student's own check would show, without the offer of hints."""
     card = verdict_card(exercise, verdict)
     return Card(card.title, [row for row in card.rows if row.label != _("Help")], card.tone).text[:LONGEST_TEXT]
-
-
-def as_settings(settings: Settings) -> dict[str, Any]:
-    return asdict(settings)

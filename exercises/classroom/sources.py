@@ -30,8 +30,13 @@ class Source:
     read: Callable[[], bytes]
 
     @property
-    def name(self) -> str:
-        return PurePosixPath(self.path).name
+    def stem(self) -> str:
+        return PurePosixPath(self.path).stem
+
+    @property
+    def kind(self) -> str:
+        """Its ending in small letters, such as ".ipynb"."""
+        return PurePosixPath(self.path).suffix.lower()
 
     def text(self) -> str:
         """The file as text. Raises Unusable."""
@@ -39,7 +44,7 @@ class Source:
             raise Unusable(f"{self.path}: {self.size:,} bytes, more than {LARGEST_FILE:,}")
         try:
             data, encoding = self.read(), "utf-8-sig"
-            if self.path.endswith(".py"):
+            if self.kind == ".py":
                 encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
             return data.decode(encoding)
         except (UnicodeDecodeError, SyntaxError, LookupError):
