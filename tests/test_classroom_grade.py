@@ -11,15 +11,16 @@ import time
 from pathlib import Path
 
 import pytest
-from made_class import write_class, wrong_marks
+from made_class import RIGHT, source_of, write_class, wrong_marks
 
 from exercises.__main__ import main
 from exercises.classroom.grade import grade
 from exercises.classroom.mark import FAILED, Settings, mark
 from exercises.classroom.marks import points
+from exercises.classroom.release import posed
 from exercises.classroom.run import failed, in_processes, one_by_one
 from exercises.classroom.store import Store
-from exercises.grader.answers import Written
+from exercises.grader.answers import Given, Written
 from exercises.grader.catalog import FOLDER, Exercise, all_exercises
 from exercises.grader.isolate import isolation_level
 from exercises.grader.judge import judge
@@ -160,6 +161,26 @@ def test_one_by_one_is_the_plain_loop():
     job = {"id": "1", "student": "s", "digest": "1", "problems": ["empty"], "graded": False, "answers": {}}
     (row,) = one_by_one([job], {"names": ("e05_top_p",)})
     assert (row["status"], row["max"], row["problems"]) == ("not graded", 10.0, ["empty"])
+
+
+@pytest.mark.parametrize("chapter", ["03_temperature", "05_top_p"])
+def test_a_chapter_as_handed_in_gets_the_verdicts_of_its_own_checks(chapter, tmp_path):
+    """The whole notebook with its prose code, float64 and panels: right answers, and in each second cell a mistake."""
+    own = [exercise for exercise in all_exercises() if exercise.name.startswith(f"e{chapter[:2]}_")]
+    notebook = json.loads((FOLDER.parent / "notebooks" / f"{chapter}.ipynb").read_text(encoding="utf-8"))
+    expected = {}
+    for number, (_text, stub, exercise) in enumerate(posed(notebook["cells"], {each.name: each for each in own})):
+        answer = next(iter(exercise.wrong)) if number % 2 else RIGHT
+        stub["source"] = source_of(exercise, answer)
+        function = exercise.wrong.get(answer, exercise.reference)
+        verdict = judge(exercise, Given(function if exercise.is_code else function()))
+        expected[exercise.name] = (verdict.status, verdict.right, verdict.total, list(verdict.mistakes))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / f"anna_{chapter}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    grade(tmp_path / "in", tmp_path / "out", Settings(tuple(expected)))
+    (row,) = rows_in(tmp_path / "out").values()
+    found = {name: (x["status"], x["right"], x["total"], x["mistakes"]) for name, x in row["exercises"].items()}
+    assert (row["student"], found) == ("anna", expected)
 
 
 def test_where_there_are_only_threads_the_row_says_so(monkeypatch):
