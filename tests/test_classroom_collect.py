@@ -48,6 +48,17 @@ def test_every_form_of_submission_is_read(tmp_path):
     assert set(found["bo_05_top_p.IPYNB"].answers) == {"e05_top_p", "e05_tau_nucleus"}
 
 
+def test_the_courses_own_programs_are_nobodys_answer(tmp_path):
+    """A student's copy of the whole edition: the library has functions of the names that exercises ask for."""
+    names = {exercise.answer_name for exercise in EXERCISES}
+    for folder in ("llm_gen", "exercises/grader", "solutions/vocabulary", "notebooks/panels"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "module.py").write_text("".join(f"def {name}(): pass\n" for name in sorted(names)))
+    (tmp_path / "notebooks" / "05_top_p.ipynb").write_text(notebook(TOP_P))
+    (found,) = jobs(tmp_path).values()
+    assert set(found.answers) == {"e05_top_p"}
+
+
 @pytest.mark.parametrize("parts", [["05_top_p.ipynb"], ["exercises", "notebooks"], ["e05_top_p.py"]])
 def test_a_folder_that_is_a_course_is_one_submission(parts, tmp_path):
     for part in parts:

@@ -13,17 +13,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from exercises.classroom.rubric import CHAPTERS
-from exercises.classroom.sources import Source, Unusable, files_of, is_skipped
+from exercises.classroom.sources import EDITION, Source, Unusable, files_of, is_skipped
 from exercises.grader.catalog import NAME, Exercise
 from exercises.grader.excerpt import Statement, excerpt, parses, statements
 from llm_gen import __version__
 
 FLOAT64 = "import torch as _torch; _torch.set_default_dtype(_torch.float64)\n"  # as start_chapter() sets it
-PARTS_OF_A_COURSE = {"exercises", "notebooks"}
+FOLDERS_OF_A_STUDENT = {"exercises", "notebooks"}
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _submissions(folder: Path, pattern: re.Pattern | None) -> Iterator[tuple[str
 
 def _is_part(name: str) -> bool:
     """Whether the name is that of a part of the course: then the folder is the work of one student."""
-    return name in PARTS_OF_A_COURSE or (Path(name).stem in _page_names() and Path(name).suffix in (".py", ".ipynb"))
+    return name in FOLDERS_OF_A_STUDENT or (Path(name).stem in _page_names() and Path(name).suffix in (".py", ".ipynb"))
 
 
 @cache
@@ -124,7 +124,7 @@ def _job(id: str, student: str, found: list[Source | Unusable], known: list[Exer
             other = _other_version(source, text)
             if other:
                 return Job(id, student, problems=(*told, other), graded=False)
-            if source.kind == ".json":
+            if source.path.endswith(EDITION):
                 continue
             if source.kind == ".py" and not parses(text):
                 told.append(f"{source.path}: a syntax error")
@@ -147,7 +147,7 @@ def _priority(source: Source) -> tuple[int, str]:
 def _other_version(source: Source, text: str) -> str:
     """Why a submission is for another version of the course, or ""."""
     data: Any = {}
-    if (source.stem, source.kind) == ("edition", ".json"):
+    if source.path.endswith(EDITION):
         data = _json(source, text)
     elif source.kind == ".ipynb":
         data = (_json(source, text).get("metadata") or {}).get("course") or {}
@@ -160,13 +160,8 @@ def _answers(source: Source, text: str, known: dict[str, Exercise]) -> Iterator[
         if source.stem in known:
             yield source.stem, text
         return
-    if source.kind == ".py":
-        if PARTS_OF_A_COURSE & set(PurePosixPath(source.path).parts[:-1]):
-            return  # the grader and the panels that came with the course
-        cells, head = [text], ""
-    else:
-        cells = _cells(source, text)
-        head = FLOAT64 if any("start_chapter(" in cell for cell in cells) else ""
+    cells = [text] if source.kind == ".py" else _cells(source, text)
+    head = FLOAT64 if any("start_chapter(" in cell for cell in cells) else ""
     program, broken = statements(cells), [cell for cell in cells if not parses(cell)]
     for name, exercise in known.items():
         answer = _answer(exercise.answer_name, program, broken) if _may_hold(source.stem, exercise) else ""

@@ -21,6 +21,7 @@ from typing import Any
 
 from exercises.classroom.mark import variant_for
 from exercises.classroom.pack import write_stored
+from exercises.classroom.sources import EDITION
 from exercises.classroom.store import slug
 from exercises.grader.catalog import FOLDER, Exercise, all_exercises
 from exercises.grader.excerpt import excerpt, statements
@@ -35,7 +36,6 @@ GOES_OUT = (
     "exercises/__main__.py", "exercises/grader/*.py", "solutions/__init__.py", "solutions/vocabulary/*.py",
 )  # fmt: skip
 STAYS = {"exercises/grader/audit.py", "exercises/grader/mutate.py"}
-MARK = "edition.json"  # in exercises/: which edition this is
 RECIPE = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TORCH_CPP_LOG_LEVEL": "ERROR"}
 CHECK = re.compile(r'check\("(\w+)"')
 TELLS_OF_THE_EDITION = re.compile(r"\b(check|progress|solution|course_map)\(")
@@ -72,7 +72,7 @@ def release(out: Path, plan: Plan, students: Sequence[str] = ()) -> Iterator[Pat
 
 
 def _is_ours(folder: Path) -> bool:
-    return folder.is_dir() and (not any(folder.iterdir()) or any(folder.glob(f"**/exercises/{MARK}")))
+    return folder.is_dir() and (not any(folder.iterdir()) or any(folder.glob(f"**/exercises/{EDITION}")))
 
 
 def _put(made: Path, place: Path) -> Path:
@@ -90,8 +90,8 @@ def write_edition(folder: Path, plan: Plan) -> None:
     for exercise in exercises:
         _write_exercise(exercise, folder, plan.answers)
     _write_json(folder / "exercises" / "settings.json", {"solutions": "on request" if plan.answers else "never"})
-    kind = "solved" if plan.answers else "student"
-    _write_json(folder / "exercises" / MARK, {"version": __version__, "edition": kind, "without": sorted(plan.without)})
+    edition = {"version": __version__, "solved": plan.answers, "without": sorted(plan.without)}
+    _write_json(folder / "exercises" / EDITION, edition)
     shutil.copy(Path(__file__).with_name("student_readme.md"), folder / "README.md")
     _write_notebooks(folder, plan, {exercise.name: exercise for exercise in exercises})
 

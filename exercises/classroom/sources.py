@@ -14,7 +14,9 @@ LARGEST_FILE = 20_000_000
 LARGEST_SUBMISSION = 100_000_000
 MOST_FILES = 500
 SKIPPED = {"__pycache__", "__MACOSX", "node_modules", "site-packages"}
-KINDS = (".ipynb", ".py", ".json")
+PARTS_OF_THE_COURSE = {"llm_gen", "solutions", "panels", "grader", "vocabulary", "tests"}  # hold nobody's answers
+KINDS = (".ipynb", ".py")
+EDITION = "edition.json"  # which edition of the course a folder is
 
 
 class Unusable(ValueError):
@@ -54,8 +56,8 @@ class Source:
 
 
 def files_of(path: Path) -> Iterator[Source | Unusable]:
-    """The notebooks, programs and JSON files in a file, a folder or a zip, those in zips too; what cannot be read as
-    Unusable."""
+    """The notebooks and programs in a file, a folder or a zip, zips within included; what cannot be read as Unusable.
+    The course's own programs, which came with an edition, are left out."""
     count, total = 0, 0
     for found in _walk(path, path.name if path.is_file() else ""):
         if isinstance(found, Source):
@@ -70,6 +72,12 @@ def is_skipped(name: str) -> bool:
     return name.startswith(".") or name in SKIPPED
 
 
+def _is_wanted(path: PurePosixPath) -> bool:
+    if any(map(is_skipped, path.parts)) or PARTS_OF_THE_COURSE & set(path.parts[:-1]):
+        return False
+    return path.suffix.lower() in KINDS or path.name == EDITION
+
+
 def _walk(path: Path, inside: str) -> Iterator[Source | Unusable]:
     if path.is_symlink():
         yield Unusable(f"{inside or path.name}: a link, which is not followed")
@@ -79,7 +87,7 @@ def _walk(path: Path, inside: str) -> Iterator[Source | Unusable]:
                 yield from _walk(path / name, f"{inside}/{name}" if inside else name)
     elif path.suffix.lower() == ".zip":
         yield from _unzip(path, inside)
-    elif path.suffix.lower() in KINDS and path.is_file():
+    elif path.is_file() and _is_wanted(PurePosixPath(inside)):
         yield Source(inside, path.stat().st_size, path.read_bytes)
 
 
@@ -91,8 +99,7 @@ def _unzip(file: Path | io.BytesIO, inside: str) -> Iterator[Source | Unusable]:
         return
     for info in sorted(archive.infolist(), key=lambda info: info.filename)[: 10 * MOST_FILES]:
         path = PurePosixPath(info.filename.replace("\\", "/"))
-        wanted = path.suffix.lower() in KINDS and not info.is_dir()
-        if wanted and not any(map(is_skipped, path.parts)):
+        if not info.is_dir() and _is_wanted(path):
             yield Source(f"{inside}/{path}", info.file_size, lambda info=info: _read_entry(archive, info))
 
 
