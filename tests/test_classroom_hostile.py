@@ -81,3 +81,13 @@ def test_no_solution_is_in_the_launcher(place):
     worker = place(EXERCISE, Written(source, "found"), None)
     assert worker.load().value == []
     worker.close()
+
+
+def test_no_password_of_the_instructor_is_in_the_environment(monkeypatch):
+    monkeypatch.setenv("COURSE_TOKEN", "secret")
+    started = Launcher([], CLASS)
+    worker = started.place(EXERCISE, Written("import os\nfound = sorted(os.environ)\n", "found"), None)
+    names = worker.load().value
+    worker.close()
+    started.close()
+    assert "PYTHONPATH" in names and "COURSE_TOKEN" not in names

@@ -21,6 +21,7 @@ from exercises.grader.fork import ForkWorker
 from exercises.grader.isolate import Limits
 from solutions.vocabulary import Check
 
+HANDED_ON = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "TMPDIR", "ATEN_CPU_CAPABILITY", "LLM_COURSE_ISOLATION")
 PATIENCE = 120  # seconds for the launcher to load PyTorch, or to answer at all on a crowded machine
 
 
@@ -49,7 +50,8 @@ class Launcher:
         program = ["-W", "ignore::DeprecationWarning", "-m", "exercises.classroom.launcher"]
         command = [sys.executable, *program, str(theirs.fileno()), *self._secrets]
         path = os.pathsep.join(filter(None, [str(FOLDER.parent), os.environ.get("PYTHONPATH")]))
-        environment = os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        environment = {name: os.environ[name] for name in HANDED_ON if name in os.environ}  # no token, no password
+        environment |= {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         self._process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()], start_new_session=True)
         theirs.close()
         greeting = self._answer()
