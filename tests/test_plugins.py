@@ -10,7 +10,7 @@ import torch
 from stubs import Scripted, Stub, pad_left, refused, tiny
 
 from llm_gen import generate, generate_steps
-from llm_gen.beyond import bias_logits, min_p, repetition_penalty
+from llm_gen.beyond import bias_logits, describe_order, min_p, repetition_penalty
 
 X = torch.tensor([[1, 2], [5, 6]])
 
@@ -43,6 +43,38 @@ def test_a_record_keeps_what_the_model_said_before_a_processor_wrote_into_it(do_
     assert (step.probs[:, best] == 0).all()
     expected = step.processed.log_softmax(-1).gather(-1, step.tokens)[:, 0]
     torch.testing.assert_close(step.full_log_probs, expected)
+
+
+@pytest.mark.parametrize(
+    ("settings", "order"),
+    [
+        ({"do_sample": False}, "logits -> tilt -> spy(name='b') -> largest"),
+        ({"do_sample": True}, "logits -> tilt -> spy(name='b') -> temperature=1.0 -> spy(name='c') -> tilt -> draw"),
+        (
+            {"do_sample": True, "temperature": 0.5, "top_p": 0.8},
+            "logits -> tilt -> spy(name='b') -> temperature=0.5 -> top_p=0.8 -> spy(name='c') -> tilt -> draw",
+        ),
+    ],
+)
+def test_the_order_that_is_told_is_the_order_that_is_kept(settings, order):
+    """What a spy sees says where it stands: 20 from the model, 21 after tilt, 42 after a temperature of a half."""
+    seen = []
+
+    def tilt(ids, logits):
+        return logits + 1
+
+    def spy(ids, logits, name):
+        seen.append((name, logits.amax().item(), int(logits.isfinite().sum())))
+        return logits
+
+    plugged = {"processors": [tilt, partial(spy, name="b")], "warpers": [partial(spy, name="c"), tilt]}
+    assert describe_order(**settings, **plugged) == order
+    generate(Stub("NEXT"), X[:1], 1, **settings, **plugged)
+    heat = settings.get("temperature", 1.0)
+    after_filters = ("c", 21.0 / heat, 1 if "top_p" in settings else 10)
+    assert seen == [("b", 21.0, 10), *([after_filters] if settings["do_sample"] else [])]
+    with pytest.raises(ValueError, match="temperature must be > 0"):
+        describe_order(True, 0)
 
 
 def test_warpers_act_after_the_filters_and_on_sampling_only():

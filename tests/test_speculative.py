@@ -1,6 +1,9 @@
 """Speculative decoding: the target's own greedy text, token for token; test_parity_beyond.py proves its law."""
 
 import itertools
+import runpy
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -105,6 +108,19 @@ def test_a_guess_after_a_refused_one_is_not_judged():
     assert found.tokens_per_pass == pytest.approx(8 / 4)
     nothing = SpeculativeResult(torch.zeros((1, 1)), ())
     assert nothing.acceptance_rate == nothing.tokens_per_pass == 0
+
+
+def test_the_benchmark_prints_a_line_for_each_number_of_guesses_and_setting(monkeypatch, capsys):
+    path = Path(__file__).parent.parent / "benchmarks" / "speculation.py"
+    monkeypatch.setattr(sys, "argv", [str(path), "--only", "tiny", "--tokens", "6", "--seeds", "1"])
+    runpy.run_path(str(path), run_name="__main__")
+    lines = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
+    assert [(line[2], line[3]) for line in lines] == [
+        (settings, guesses) for guesses in "248" for settings in ("greedy", "temperature 1, top-p 0.9")
+    ]
+    for _target, _draft, _settings, guesses, rate, measured, expected, _speed in lines:
+        assert 0 <= float(rate) <= 1 <= float(measured) <= 1 + int(guesses)
+        assert float(expected) == pytest.approx(expected_tokens(float(rate), int(guesses)), abs=0.2)
 
 
 @pytest.mark.parametrize(("rate", "guesses"), [(0.0, 4), (0.5, 0), (0.5, 1), (0.8, 4), (1.0, 6)])

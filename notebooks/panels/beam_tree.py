@@ -151,8 +151,8 @@ def _node(node: Node, label: str, numbers: str, x: float, y: float) -> Iterator[
 def _ranking(tree: Tree, step: int, penalty: float, words: Sequence[str]) -> Iterator[Mark]:
     """The best finished texts with their scores, and below them greedy's text."""
     top = TOP + HEIGHT + 26
-    power = "" if penalty == 1 else f" to the power {fixed(penalty, 2)}"
-    yield Words(0, top, _("finished, by sum / length{power}").format(power=power), 12, "muted")
+    said = _("finished, by sum / length") if penalty == 1 else _("finished, by sum / length to the power {power}")
+    yield Words(0, top, said.format(power=fixed(penalty, 2)), 12, "muted")
     ranked = tree.finished[step - 1] if step else ()
     for place, (score, text) in enumerate(ranked[:LISTED], start=1):
         y = top + 20 * place
