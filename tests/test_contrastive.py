@@ -73,7 +73,7 @@ def test_no_steps_no_rows_and_nothing_written_to():
     model, x = tiny("GPT2"), PROMPTS.clone()
     copy = contrastive_search(model, x, 0)
     assert torch.equal(copy, x) and copy.data_ptr() != x.data_ptr()
-    assert contrastive_search(model, torch.zeros((0, 2), dtype=torch.long), 3).shape[0] == 0
+    assert contrastive_search(model, torch.zeros((0, 2), dtype=torch.long), 3).shape == (0, 5)
     contrastive_search(model, x, 3)
     assert torch.equal(x, PROMPTS)
 

@@ -58,9 +58,11 @@ def contrastive_search(
     settings = _settings(model, eos_token_id, pad_token_id, processors)
     budget, width, alpha = _numbers(model, max_new_tokens, top_k, alpha)
     reader = _Reader(model, width, check_flag("use_cache", use_cache))
+    if not len(x):
+        return x.new_zeros((0, x.shape[1] + budget))
     finished = torch.zeros(len(x), dtype=torch.bool, device=x.device)
-    logits = reader.start(x, mask) if budget and len(x) else None
-    for written in range(budget if len(x) else 0):
+    logits = reader.start(x, mask) if budget else None
+    for written in range(budget):
         probs = settings.process(x.masked_fill(~mask, -1), check_logits(logits), written).double().softmax(dim=-1)
         probs, tokens = (ranked[:, :width] for ranked in probs.sort(dim=-1, descending=True, stable=True))
         mask = F.pad(mask, (0, 1), value=True)
