@@ -15,7 +15,7 @@ from random import Random
 
 from hostile_answers import HOSTILE
 
-from exercises.classroom.release import solved
+from exercises.classroom.release import filled, solved
 from exercises.grader.catalog import FOLDER, Exercise, find
 from exercises.grader.excerpt import excerpt, statements
 from exercises.grader.verdict import DEADLY
@@ -76,9 +76,11 @@ def source_of(exercise: Exercise, answer: str) -> str:
         return exercise.path.read_text(encoding="utf-8")
     if answer == RIGHT:
         return solved(exercise)
+    if not exercise.is_code:
+        return "from math import inf, nan\n" + filled(exercise, exercise.wrong[answer]())
     program = textwrap.indent(excerpt(statements([exercise.page_source]), answer), "    ")
-    call = "" if exercise.is_code else "()"
-    return f"def made():\n{program}\n    return {answer}{call}\n\n\n{exercise.answer_name} = made()\n"
+    head = f"def made():\n{program}\n    return {answer}\n\n\n"
+    return f"{head}def {exercise.answer_name}(*given):\n    return made()(*given)\n"
 
 
 def _as_files(folder: Path, student: str, truth: Truth) -> str:

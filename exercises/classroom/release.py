@@ -178,8 +178,13 @@ def solved(exercise: Exercise) -> str:
     """What stands in the cell of a solved exercise: the reference with all it needs, or the value."""
     if exercise.is_code:
         return excerpt(statements([exercise.page_source]), exercise.answer_name)
+    return filled(exercise, exercise.reference())
+
+
+def filled(exercise: Exercise, value: Any) -> str:
+    """The stub of a value with this one in it."""
     head = exercise.task.stub.partition(" = ")[0]
-    return f"{head} = {pformat(_rounded(exercise.reference()), width=100, sort_dicts=False)}"
+    return f"{head} = {pformat(_rounded(value), width=100, sort_dicts=False)}\n"
 
 
 def _rounded(value: Any) -> Any:
