@@ -1,0 +1,1 @@
+"""This project beside its peers, measured in one run: `python -m benchmarks`."""
