@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
 from xml.etree import ElementTree
 
 import pytest
+import torch
 from legible import assert_legible
 
+from llm_gen.rollout import compute_logprobs
 from llm_gen.story import judge
 from llm_gen.story.metrics import Estimate
 from llm_gen.weights import load_model, load_tokenizer
 from notebooks import panels
 from notebooks.panels.measured import Measured, Story, stored_frontier, stored_grammar, unbeaten
 from notebooks.panels.record_frontier import CUTS, GROUP, KEPT, TEMPERATURES, row_of, sampled_texts
-from notebooks.panels.story_lines import wrapped
+from notebooks.panels.story_lines import printable, wrapped
 
 TRUE = Story("The kite flew home. The end.", None, "")
 SLIPPED = Story("The kite flew hill. The end.", 14, "no sentence goes on with 'hill' here")
@@ -79,6 +82,14 @@ def test_lines_are_broken_at_blanks_and_lose_no_letter():
     assert all(line.endswith(" ") for _start, line in lines[:-2])
 
 
+def test_what_no_page_can_show_keeps_its_place():
+    assert printable("a\x17b\nc") == "a\ufffdb\ufffdc"
+    noise = setting(1.0, 0.0, 90.0, stories=(Story("kite\x17 the \ufffd\x00", 4, "no sentence"),))
+    panel = panels.frontier([noise])
+    assert "kite" in "".join(ElementTree.fromstring(panel._picture.value).itertext())
+    panel.close()
+
+
 def test_every_stored_setting_and_story_can_be_read():
     panel = panels.frontier()
     cuts = [cut for _label, cut in panel.controls["cut"].options]
@@ -99,7 +110,7 @@ def test_the_stored_settings_are_the_whole_grid_and_the_grammar_is_perfect():
     assert {one.texts for one in stored_frontier()} == {1, stored_grammar().texts}
 
 
-@pytest.mark.parametrize(("tau", "cut"), [(1.0, "off"), (1.5, "top-p 0.90"), (1.0, "min-p 0.10")])
+@pytest.mark.parametrize(("tau", "cut"), [(1.0, "off"), (1.6, "top-p 0.90"), (1.0, "min-p 0.10")])
 def test_the_stored_stories_are_what_tiny_tells_and_what_the_judge_says(tau, cut):
     """Fails when tiny or the grammar has changed: python -m notebooks.panels.record_frontier makes the file anew."""
     stored = next(one for one in stored_frontier() if (one.tau, one.cut) == (tau, cut)).stories[:2]
@@ -108,6 +119,15 @@ def test_the_stored_stories_are_what_tiny_tells_and_what_the_judge_says(tau, cut
     assert [(story.character, story.reason) for story in stored] == [
         (verdict.character, verdict.reason) for verdict in map(judge, told[0])
     ]
+
+
+@pytest.mark.parametrize(("tau", "cut"), [(1.0, "off"), (1.2, "top-p 0.90")])
+def test_the_bits_of_a_story_are_its_log_probs_scored_anew(tau, cut):
+    model, tokenizer = load_model("tiny"), load_tokenizer("tiny")
+    (text,), (bits,) = sampled_texts(model, tokenizer, tau, cut, 1)
+    ids = torch.tensor([[*tokenizer.encode(text), tokenizer.eos_id]])
+    log_probs, _mask = compute_logprobs(model, ids, torch.ones_like(ids), temperature=tau, **CUTS[cut])
+    assert bits == pytest.approx(-log_probs.sum().item() / math.log(2), abs=1e-3)
 
 
 def test_a_row_counts_verdicts_and_keeps_some_texts():

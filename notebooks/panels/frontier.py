@@ -34,7 +34,12 @@ class Listed(Stops):
 
 
 def frontier(
-    settings: Sequence[Measured] = (), grammar: Measured | None = None, tau: float | str = 1.0, cut: str = "off"
+    settings: Sequence[Measured] = (),
+    grammar: Measured | None = None,
+    *,
+    tau: float | str = 1.0,
+    cut: str = "off",
+    story: int = 1,
 ) -> Panel:
     """The panel "Frontier" on measured settings, or on the stored ones; no model is called.
 
@@ -56,7 +61,7 @@ def frontier(
             "tau", _("temperature τ"), chart.temperatures, tau, write=two_decimals, word=chart.word, width=330
         ),
         "cut": Choice("cut", _("cut"), {name: _(name) for name in chart.cuts}, cut, 170),
-        "story": Stops("story", _("story"), range(1, most + 1), 1, write=str, whole=True, width=250),
+        "story": Stops("story", _("story"), range(1, most + 1), story, write=str, whole=True, width=250),
     }
     return Panel(draw, controls)
 
@@ -190,8 +195,6 @@ def _bars(chart: Chart, one: Measured, colour: str) -> Iterator[Mark]:
     (x, y), true, spread = chart.point(one), one.true, one.diversity
     yield Line(x, PLOT.y(max(true.value - true.error, 0)), x, PLOT.y(min(true.value + true.error, 1)), colour, 1)
     yield Line(chart.x(spread.value - spread.error), y, chart.x(spread.value + spread.error), y, colour, 1)
-    if spread.value > chart.most:
-        yield Text(x + 8, y + 4, "→", 12, colour, bold=True)
 
 
 def _special(chart: Chart) -> Iterator[Mark]:
@@ -201,6 +204,17 @@ def _special(chart: Chart) -> Iterator[Mark]:
             yield Rect(x - 4, y - 4, 8, 8, None, "ink", 2)
     if chart.grammar:
         yield from _ideal(*chart.point(chart.grammar))
+    yield from _arrows(chart)
+
+
+def _arrows(chart: Chart) -> Iterator[Mark]:
+    """An arrow at each height at which settings lie beyond the right end; heights that nearly agree share one."""
+    heights = sorted(chart.point(one)[1] for one in chart.settings if one.diversity.value > chart.most)
+    last = 0.0
+    for y in heights:
+        if y - last > 12:
+            yield Text(PLOT.right + 8, y + 4, "→", 12, "muted", bold=True)
+            last = y
 
 
 def _ideal(x: float, y: float, arm: float = 6) -> list[Mark]:

@@ -1,4 +1,4 @@
-"""Measure decoding settings for the frontier: `python -m notebooks.panels.record_frontier` (about five minutes).
+"""Measure decoding settings for the frontier: `python -m notebooks.panels.record_frontier` (about three minutes).
 
 For each setting `tiny` tells as many stories from the same seeds, the judge reads them, and a few are kept.
 """
@@ -27,8 +27,8 @@ from llm_gen.weights import load_model, load_tokenizer
 from notebooks.panels.measured import FRONTIER_FILE, GRAMMAR
 from notebooks.panels.reshaping import GREEDY
 
-TEXTS, GROUP, KEPT, DECIMALS = 96, 16, 6, 4
-TEMPERATURES = (0.1, 0.3, 0.7, 1.0, 1.2, 1.5)
+TEXTS, GROUP, KEPT, DECIMALS = 64, 16, 6, 4
+TEMPERATURES = (0.3, 0.7, 1.0, 1.2, 1.4, 1.6, 2.0)
 CUTS: dict[str, dict[str, Any]] = {
     "off": {},
     "top-p 0.95": {"top_p": 0.95},

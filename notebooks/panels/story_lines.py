@@ -10,7 +10,7 @@ from notebooks.panels.chart import WIDTH
 from notebooks.panels.measured import Story
 from notebooks.panels.scene import Mark, Text
 
-LINE_HEIGHT, SIZE, CHARACTER = 19, 12, 7.4
+LINE_HEIGHT, SIZE, CHARACTER = 19, 12, 7.23
 
 
 def story_lines(story: Story, shown: int, left: float, top: float, bottom: float) -> Iterator[Mark]:
@@ -20,7 +20,7 @@ def story_lines(story: Story, shown: int, left: float, top: float, bottom: float
     yield Text(left, top - 2, words.format(n=shown), 12, "muted", bold=True)
     letters, y = int((WIDTH - left) / CHARACTER), top + 16
     room = int((bottom - y) / LINE_HEIGHT) - (2 if story.reason else 0)
-    for start, line in wrapped(story.text, letters)[:room]:
+    for start, line in wrapped(printable(story.text), letters)[:room]:
         yield from _split(line, left, y, len(line) if story.character is None else story.character - start)
         y += LINE_HEIGHT
     for line in textwrap.wrap(story.reason, letters)[:2]:
@@ -35,6 +35,11 @@ def _split(line: str, left: float, y: float, at: int) -> Iterator[Mark]:
         yield Text(left, y, line[:at], SIZE, mono=True)
     if line[at:]:
         yield Text(left + at * CHARACTER, y, line[at:], SIZE, "orange", mono=True)
+
+
+def printable(text: str) -> str:
+    """The text with one sign in place of each character that no page can show; every place stays where it is."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
 
 
 def wrapped(text: str, letters: int) -> list[tuple[int, str]]:
