@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -23,7 +24,8 @@ from llm_gen.quantized import Quantized, QuantizedEmbedding
 MODELS = {DecoderLM, GPT, GPT2, Gemma, LLaMA, Mistral, Mixtral}
 PARTS = {Attention, Block, Experts, MLP, RMSNorm, QuantizedEmbedding}
 PARTS |= {nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList}
-FEW_ROWS = range(2, 17)  # where oneDNN reads a matrix once and MKL spends longer on repacking it than on the product
+# For some rows and a large matrix oneDNN repacks the matrix in less time than MKL loses by not doing so.
+SOME_ROWS, LARGE = range(5, 13), 800_000
 HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
@@ -38,6 +40,8 @@ class Decoder:
         self.heads, self.size = (attn.heads, attn.kv_heads), attn.size
         self.layers = [self._layer(block) for block in model.blocks]
         self.final_norm = _norm(model.final_norm)
+        tied = "head" not in model._modules
+        self.head = partial(multiply, weight=model.embed.weight) if tied else _linear(model.head)
 
     @staticmethod
     def fits(model: object) -> bool:
@@ -74,7 +78,7 @@ class Decoder:
             else:
                 x = attn_norm(x + out(self._attend(qkv(x), turn, mask, *place)))
                 x = mlp_norm(x + mlp(x))
-        return self.model.logits(self.final_norm(x))
+        return self.head(self.final_norm(x))
 
     def _attend(self, qkv, turn, mask, new_key, new_value, keys, values) -> Tensor:
         """One query a head over all keys: the heads of a group stand where tokens would, as in `attend`."""
@@ -126,9 +130,13 @@ def _linear(linear: nn.Module) -> Callable[[Tensor], Tensor]:
 
 def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """F.linear of x (B, D), by the kernel that is fastest for so many rows."""
-    if len(x) in FEW_ROWS and x.dtype == torch.float32 and x.device.type == "cpu" and HAS_ONEDNN:
+    if HAS_ONEDNN and len(x) in SOME_ROWS and weight.numel() >= LARGE and _is_plain_float(x):
         return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
     return F.linear(x, weight, bias)
+
+
+def _is_plain_float(x: Tensor) -> bool:
+    return x.dtype == torch.float32 and x.device.type == "cpu"
 
 
 def _is_plain(part: nn.Module) -> bool:

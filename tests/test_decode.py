@@ -29,7 +29,7 @@ def both_ways(model, ids, mask, steps: int):
 @pytest.mark.parametrize(
     "more", [{}, {"window_size": 4}, {"qkv_bias": True, "attention_out_bias": True, "mlp_bias": True}]
 )
-@pytest.mark.parametrize("rows", [1, 3, 20], ids=["alone", "padded", "many"])
+@pytest.mark.parametrize("rows", [1, 3, 8], ids=["alone", "padded", "many"])
 def test_logits_and_cache_are_those_of_the_model(family, more, rows):
     model = tiny(family, 16, **more)
     ids, mask = (X, None) if rows == 1 else pad_left(ROWS) if rows == 3 else (X.repeat(rows, 1), None)
@@ -135,11 +135,12 @@ def test_hooks_of_all_modules_count():
         handle.remove()
 
 
-@pytest.mark.parametrize("rows", [1, 2, 8, 16, 17])
+@pytest.mark.parametrize("rows", [1, 5, 8, 12, 13])
+@pytest.mark.parametrize("size", [40, 9000], ids=["small", "large"])
 @pytest.mark.parametrize("bias", [True, False])
-def test_every_kernel_gives_the_product(rows, bias):
+def test_every_kernel_gives_the_product(rows, size, bias):
     generator = torch.Generator().manual_seed(rows)
-    x, weight = torch.randn(rows, 96, generator=generator), torch.randn(40, 96, generator=generator)
-    added = torch.randn(40, generator=generator) if bias else None
+    x, weight = torch.randn(rows, 96, generator=generator), torch.randn(size, 96, generator=generator)
+    added = torch.randn(size, generator=generator) if bias else None
     expected = (x.double() @ weight.double().T + (added.double() if bias else 0)).float()
     torch.testing.assert_close(multiply(x, weight, added), expected, rtol=1e-5, atol=1e-4)
