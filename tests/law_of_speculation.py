@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from every_run import law
+from stubs import fresh_tiny
 from torch import Tensor
 
-from llm_gen import filter_logits
+from llm_gen import DecoderLM, filter_logits
 from llm_gen.beyond import speculative_generate
 
 ENUMERATED = "every run that the dice allow"
@@ -46,42 +48,57 @@ class Markov:
         return self.table[ids]
 
 
-RUNS = [  # settings, guesses, whether a function guesses instead of a model
-    ({}, 1, False),
-    ({}, 2, False),
-    ({"temperature": 0.6}, 2, False),
-    ({"top_k": 2}, 2, False),
-    ({"top_p": 0.8}, 2, False),
-    ({"top_p": 0.8}, 2, True),
+def pair(family: str) -> tuple[DecoderLM, ...]:
+    """A target and a draft with random weights and a vocabulary of three."""
+    return tuple(fresh_tiny(family, seed=seed, vocab_size=3).double() for seed in (0, 1))
+
+
+PROMPT = [0, 1, 2, 0]  # as long as the window of the Mistral
+GUESSERS = {  # who guesses -> the target and its draft
+    "a Markov model": lambda: (Markov(3, seed=1), Markov(3, seed=2)),
+    "a function": lambda: (Markov(3, seed=1), lambda text: [1, 2]),
+    "a LLaMA, both with caches": lambda: pair("LLaMA"),
+    "a windowed Mistral, both with caches": lambda: pair("Mistral"),
+}
+RUNS = [  # who guesses, how many, settings
+    ("a Markov model", 1, {}),
+    ("a Markov model", 2, {}),
+    ("a Markov model", 2, {"temperature": 0.6}),
+    ("a Markov model", 2, {"top_k": 2}),
+    ("a Markov model", 2, {"top_p": 0.8}),
+    ("a Markov model", 2, {"eos_token_id": 2}),
+    ("a function", 2, {"top_p": 0.8}),
+    ("a LLaMA, both with caches", 2, {"temperature": 2.0}),
+    ("a windowed Mistral, both with caches", 2, {"temperature": 2.0}),
 ]
 
 
-def enumeration(settings: dict, guesses: int, lookup: bool, new_tokens: int = 3) -> Parity:
+def enumeration(guesser: str, guesses: int, settings: dict, new_tokens: int = 3) -> Parity:
     """The law of whole texts under speculative sampling, every run of it, beside the target's own law."""
-    target, x = Markov(3, seed=1), torch.tensor([[0]])
-    draft = (lambda text: [1, 2]) if lookup else Markov(3, seed=2)
+    (target, draft), x = GUESSERS[guesser](), torch.tensor([PROMPT])
 
     def write() -> tuple[int, ...]:
         found = speculative_generate(target, draft, x, new_tokens, True, guesses=guesses, **settings)
-        return tuple(found.sequences[0, 1:].tolist())
+        return tuple(found.sequences[0, len(PROMPT) :].tolist())
 
-    ours, own = law(write), own_law(target, new_tokens, settings)
+    ours, own = law(write), own_law(target, new_tokens, **settings)
     worst = max(abs(ours.get(text, 0.0) - own.get(text, 0.0)) for text in {*ours, *own})
-    named = ", ".join(f"{name}={value}" for name, value in settings.items()) or "plain"
-    who = "a function" if lookup else "a model"
-    name = f"speculative_generate, {named}, {guesses} guessed by {who}"
+    named = "".join(f", {name}={value}" for name, value in settings.items())
+    name = f"speculative_generate, {guesses} guessed by {guesser}{named}"
     return Parity(name, ENUMERATED, len({*ours} & {*own}), len({*ours, *own}), worst)
 
 
-def own_law(target: Markov, new_tokens: int, settings: dict) -> dict[tuple[int, ...], float]:
+@torch.no_grad()
+def own_law(
+    target: Any, new_tokens: int, eos_token_id: int | None = None, **settings: float
+) -> dict[tuple[int, ...], float]:
     """The probability of each text, token after token, from the filtered distributions of the target."""
-    probs = filter_logits(target.table, **settings).softmax(dim=-1).tolist()
-    texts = {(): 1.0}
+    texts, ended = {(): 1.0}, {}
     for _ in range(new_tokens):
-        texts = {
-            (*text, token): chance * share
-            for text, chance in texts.items()
-            for token, share in enumerate(probs[text[-1] if text else 0])
-            if share > 0
-        }
-    return texts
+        grown = {}
+        for text, chance in texts.items():
+            probs = filter_logits(target(torch.tensor([[*PROMPT, *text]]))[:, -1], **settings).double().softmax(dim=-1)
+            grown |= {(*text, token): chance * share for token, share in enumerate(probs[0].tolist()) if share > 0}
+        ended |= {text: chance for text, chance in grown.items() if text[-1] == eos_token_id}
+        texts = {text: chance for text, chance in grown.items() if text[-1] != eos_token_id}
+    return {**texts, **ended}

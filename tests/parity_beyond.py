@@ -152,8 +152,8 @@ def lines() -> Iterator[Parity]:
     yield contrastive()
     yield ranking()
     yield speculation()
-    for settings, guesses, lookup in RUNS:
-        yield enumeration(settings, guesses, lookup)
+    for run in RUNS:
+        yield enumeration(*run)
 
 
 def print_table() -> None:

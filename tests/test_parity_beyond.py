@@ -56,11 +56,12 @@ def test_contrastive_search_is_that_of_the_loop():
     assert line.same == line.compared == 2 * len(FAMILIES)
 
 
-@pytest.mark.parametrize(("settings", "guesses", "lookup"), RUNS)
-def test_every_run_of_speculative_sampling_adds_up_to_the_law_of_the_target(settings, guesses, lookup):
-    line = enumeration(settings, guesses, lookup)
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_every_run_of_speculative_sampling_adds_up_to_the_law_of_the_target(run):
+    """Models with weights round on the way, and not alike with a cache and without."""
+    line = enumeration(*run)
     assert line.same == line.compared >= 8
-    assert line.difference < 1e-14
+    assert line.difference < (1e-6 if "caches" in run[0] else 1e-14)
 
 
 HONEST = speculative._Drafter.__call__
@@ -81,7 +82,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_enumeration_sees_a_fault(fault, monkeypatch):
     monkeypatch.setattr(*FAULTS[fault])
-    assert enumeration({}, 2, False).difference > 0.005
+    assert enumeration("a Markov model", 2, {}).difference > 0.005
 
 
 def test_every_run_is_made_once_and_the_chances_sum_to_one():
@@ -99,7 +100,7 @@ def test_every_run_is_made_once_and_the_chances_sum_to_one():
 
 
 def test_the_table_tells_the_largest_deviation(capsys, monkeypatch):
-    monkeypatch.setattr("parity_beyond.lines", lambda: iter([mirostat(), enumeration({}, 1, False)]))
+    monkeypatch.setattr("parity_beyond.lines", lambda: iter([mirostat(), enumeration("a Markov model", 1, {})]))
     print_table()
     table = capsys.readouterr().out.splitlines()
     assert table[3].startswith("| Mirostat | plain loop | 40 of 40 |")
