@@ -155,6 +155,8 @@ def test_wrong_folders_and_formats_are_errors_in_words(tmp_path, capsys):
     assert "there is no folder" in capsys.readouterr().err
     assert main(["grade", str(tmp_path), "--out", str(tmp_path / "out"), "--formats", "csv,pdf"]) == 2
     assert "formats must be of csv, json" in capsys.readouterr().err
+    assert main(["grade", str(tmp_path), "--out", str(tmp_path / "out"), "--vary"]) == 2
+    assert "needs the seed" in capsys.readouterr().err
 
 
 def test_one_by_one_is_the_plain_loop():

@@ -52,6 +52,8 @@ def grade(
     without submissions or a kind that is unknown.
     """
     kinds, exercises = list(kinds), [e for e in all_exercises() if e.name in settings.names]
+    if settings.vary and not settings.seed:
+        raise ValueError(_("--vary needs the seed that the editions were made with"))
     for kind in kinds:
         if kind not in FORMATS:
             raise ValueError(_("formats must be of {known}, got {kind}").format(known=", ".join(FORMATS), kind=kind))
