@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from exercises.classroom.mark import variant_for
+from exercises.classroom.mark import close_launcher, mark, variant_for
+from exercises.classroom.release import filled
 from exercises.grader.answers import Given
 from exercises.grader.catalog import all_exercises, find
 from exercises.grader.judge import judge
@@ -55,3 +56,17 @@ def test_a_student_keeps_the_numbers_and_the_class_spreads():
     assert set(drawn) == set(range(len(exercise.variants)))
     assert drawn != [variant_for(exercise, "autumn", f"student {i}") for i in range(60)]
     assert variant_for(find("top_p"), "spring", "student 1") == 0
+
+
+def test_each_student_is_graded_with_the_numbers_of_the_own_edition():
+    exercise = find("nuclei")
+    names = [f"student {i}" for i in range(20)]
+    student = next(name for name in names if variant_for(exercise, "spring", name))
+    own = replace(exercise, variant=variant_for(exercise, "spring", student))
+    settings = {"names": (exercise.name,), "seed": "spring", "vary": True}
+    for edition, score in ((own, 10.0), (exercise, None)):
+        answers = {exercise.name: [("a.py", filled(edition, edition.reference()))]}
+        job = {"id": "1", "student": student, "digest": "1", "problems": [], "graded": True, "answers": answers}
+        row = mark(job, settings)
+        assert row["score"] == score if score else row["exercises"][exercise.name]["status"] == WRONG
+    close_launcher()
