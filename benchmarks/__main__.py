@@ -24,11 +24,13 @@ from benchmarks.growth import growth, speculation
 from benchmarks.kernels import sampling
 from benchmarks.measure import FULL, QUICK, Row
 from benchmarks.startup import imports, load
+from benchmarks.where_time_goes import profile
 
 PARTS = {
     "decode": decode,
     "prefill": prefill,
     "bandwidth": bandwidth,
+    "profile": profile,
     "quantized": quantized,
     "sampling": sampling,
     "growth": growth,
@@ -105,6 +107,7 @@ def _be_quiet() -> None:
     """No progress bars and no warnings of the peers between the rows."""
     warnings.filterwarnings("ignore")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TQDM_DISABLE", "1")
     from transformers.utils import logging
 
     logging.set_verbosity_error()
