@@ -150,7 +150,7 @@ def _write_class(
 def in_words(result: Result, out: Path) -> str:
     """The last lines of a run."""
     counts = ", ".join(f"{n} {_(status)}" for status, n in sorted(result.summary.statuses.items()))
-    words = _("{n} submissions: {counts}. {new} graded now. The files are in {out}.")
+    words = _("Submissions: {n} ({counts}); {new} graded now. The files are in {out}.")
     start = "\n" if sys.stderr.isatty() else ""  # after the line of progress
     return start + words.format(n=result.submissions, counts=counts, new=result.graded_now, out=out)
 
