@@ -79,6 +79,16 @@ def wrong_half(logits: Tensor, bits: float) -> float:
     return search(logits, -bits, lambda z, t: -entropy_in_bits(z, t))
 
 
+def wrong_sign(logits: Tensor, bits: float) -> float:
+    """forgets the minus in -(p * log2(p)), so the search runs to one end"""
+    return search(logits, bits, lambda z, t: -entropy_in_bits(z, t))
+
+
+def wrong_zero_times_infinity(logits: Tensor, bits: float) -> float:
+    """takes 0 * log2(0) for a token of probability 0, which is NaN, and no number is above or below NaN"""
+    return search(logits, bits, lambda z, t: float("nan") if (z / t).softmax(-1).min() == 0 else entropy_in_bits(z, t))
+
+
 def wrong_few_steps(logits: Tensor, bits: float) -> float:
     """stops after five halvings, which is not precise enough"""
     return search(logits, bits, entropy_in_bits, steps=5)

@@ -67,6 +67,11 @@ def wrong_one_minus() -> Table:
     return table(lambda top_p: PROBS.cumsum(0) - PROBS < 1 - top_p)
 
 
+def wrong_counts_from_0() -> Table:
+    """counts the ranks from 0, but the likeliest token is rank 1"""
+    return {name: {rank - 1 for rank in row} if isinstance(row, set) else row for name, row in nuclei().items()}
+
+
 def right_by_hand() -> Table:
     return {
         "ranks at 0.3": {1},

@@ -67,6 +67,29 @@ def wrong_stays_sorted(probs: Tensor, top_p: float) -> Tensor:
     return keep_top_p(probs, top_p).sort(dim=-1, descending=True).values
 
 
+def wrong_gathers(probs: Tensor, top_p: float) -> Tensor:
+    """goes back with gather, which sorts a second time; scatter undoes the sort"""
+    ranked, order = keep_top_p(probs, top_p).sort(dim=-1, descending=True, stable=True)
+    return ranked.gather(-1, order)
+
+
+def wrong_softmax_again(probs: Tensor, top_p: float) -> Tensor:
+    """takes a softmax of probabilities, which belongs to logits; here dividing by the sum is enough"""
+    return probs.masked_fill(keep_top_p(probs, top_p) == 0, -torch.inf).softmax(dim=-1)
+
+
+def wrong_zeros_in_softmax(probs: Tensor, top_p: float) -> Tensor:
+    """fills with 0 and takes a softmax, in which 0 is a number like any other: dropped tokens come back"""
+    return probs.masked_fill(keep_top_p(probs, top_p) == 0, 0.0).softmax(dim=-1)
+
+
+def wrong_down_the_batch(probs: Tensor, top_p: float) -> Tensor:
+    """sorts and sums down the batch (dim=0), not along each row (dim=-1)"""
+    ranked, order = probs.sort(dim=0, descending=True, stable=True)
+    kept = ranked * (ranked.cumsum(dim=0) - ranked < top_p)
+    return torch.zeros_like(probs).scatter(0, order, kept / kept.sum(dim=0, keepdim=True))
+
+
 def wrong_threshold_ties(probs: Tensor, top_p: float) -> Tensor:
     """keeps every token as likely as the last kept one, instead of the lower ids only"""
     kept = keep_top_p(probs, top_p) > 0

@@ -6,15 +6,16 @@ import inspect
 import json
 import os
 import re
+from dataclasses import replace
 from typing import Any
 
 from exercises.grader import progress as memory
-from exercises.grader.answers import Answer, Given, from_file
+from exercises.grader.answers import Answer, Given, Written, from_file
 from exercises.grader.card import OPEN, Card, Row
 from exercises.grader.catalog import FOLDER, Exercise, all_exercises, find
 from exercises.grader.judge import judge
 from exercises.grader.stubs import reference_source
-from exercises.grader.verdict import Verdict
+from exercises.grader.verdict import NOT_ATTEMPTED, Verdict
 from exercises.grader.wording import show, verdict_card
 from llm_gen.text import _
 
@@ -35,9 +36,16 @@ def check(name: str, answer: Any = FROM_FILE) -> Verdict:
 
 def check_and_show(exercise: Exercise, answer: Answer) -> Verdict:
     verdict = judge(exercise, answer)
+    if isinstance(answer, Written) and verdict.status == NOT_ATTEMPTED:
+        verdict = replace(verdict, notes=(*verdict.notes, _where_it_looked(exercise)))
     memory.record(verdict)
     verdict_card(exercise, verdict).show()
     return verdict
+
+
+def _where_it_looked(exercise: Exercise) -> str:
+    text = _('This is what stands in exercises/{file}. For an answer in a cell: check("{name}", {answer})')
+    return text.format(file=exercise.path.name, name=exercise.short, answer=exercise.answer_name)
 
 
 def hint(name: str, step: int | None = None) -> None:

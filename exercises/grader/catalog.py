@@ -29,6 +29,10 @@ NAME = re.compile(r"e(\d\d)_(\w+)")
 class UnknownExercise(LookupError):
     """There is no exercise of that name; the message offers the close ones."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows in a notebook: the message alone, since the fault is in the student's own line."""
+        return [f"UnknownExercise: {self}"]
+
 
 @dataclass(frozen=True)
 class Exercise:
@@ -174,7 +178,8 @@ def all_exercises(folder: Path = FOLDER) -> list[Exercise]:
 def find(name: str, folder: Path = FOLDER) -> Exercise:
     """The exercise called `e05_top_p`, `top_p`, or by its function `keep_top_p`; UnknownExercise offers close names."""
     if not isinstance(name, str):
-        raise TypeError(_("the name of an exercise must be a text, got {kind}").format(kind=type(name).__name__))
+        text = _('the name of an exercise must be a text, such as "top_p", got {kind}; an answer comes after it')
+        raise TypeError(text.format(kind=type(name).__name__))
     wanted = name.strip().removesuffix(".py")
     exercises = all_exercises(folder)
     for exercise in exercises:
@@ -183,11 +188,15 @@ def find(name: str, folder: Path = FOLDER) -> Exercise:
     for exercise in exercises:
         if wanted == exercise.answer_name:
             return exercise
-    raise UnknownExercise(_unknown(wanted, [exercise.short for exercise in exercises]))
+    raise UnknownExercise(_unknown(wanted, exercises))
 
 
-def _unknown(wanted: str, names: list[str]) -> str:
+def _unknown(wanted: str, exercises: list[Exercise]) -> str:
+    names = [exercise.short for exercise in exercises]
     bare = re.sub(r"^e\d\d_", "", wanted)
     close = difflib.get_close_matches(bare, names, n=3, cutoff=0.5) or [n for n in names if bare and bare in n][:3]
-    offer = _("Did you mean {names}?").format(names=" / ".join(close)) if close else _("list() shows all names.")
+    number = re.fullmatch(r"0*(\d+)(\.\d+)?", wanted)  # 3.1, as a chapter numbers it
+    if number:
+        close = [exercise.short for exercise in exercises if exercise.chapter == int(number.group(1))]
+    offer = _("Did you mean {names}?").format(names=" / ".join(close)) if close else _("progress() shows all names.")
     return _("There is no exercise called {name!r}. {offer}").format(name=wanted, offer=offer)

@@ -5,6 +5,7 @@ Exact types only: an object of the student's own class is described by its kind 
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -46,6 +47,10 @@ def encode(value: Any, depth: int = 0) -> Any:
         return encode(value.item(), depth)
     if value is Ellipsis:
         return {"ellipsis": True}
+    if kind.__module__ == "numpy":
+        return _refuse(_("a NumPy array came: torch.tensor(...) makes a tensor of it, .tolist() lists"))
+    if kind is FunctionType:
+        return _refuse(_("a function came, and what it gives is asked for"))
     return _refuse(_("the answer is of the kind {kind}, which is not asked for").format(kind=_name(kind)))
 
 

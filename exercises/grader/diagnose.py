@@ -9,7 +9,8 @@ from functools import cache
 from exercises.grader.catalog import Exercise
 from exercises.grader.verdict import DEADLY
 from llm_gen.text import _
-from solutions.vocabulary import Check, Choice, Difference, Entry, Outcome, ValueCheck, identical
+from solutions.vocabulary import Check, Choice, Difference, Entry, Outcome, ValueCheck
+from solutions.vocabulary.values import Place
 
 
 @dataclass(frozen=True)
@@ -48,13 +49,17 @@ def agree(check: Check, mistakes: Mistakes, args: tuple, got: Outcome) -> bool:
 
 
 def known_values(exercise: Exercise, check: ValueCheck, entries: Sequence[Entry]) -> Mistakes:
-    """The wrong answers that explain the wrong entries, those that explain most first; two at most."""
+    """The wrong answers that explain the wrong entries, those that explain most first; two at most.
+
+    Of numbers, each has to explain half of what is left: fewer may agree by chance.
+    """
+    least = 0 if isinstance(check, Choice) else 0.5
     unexplained = {i for i, entry in enumerate(entries) if entry.filled and not entry.right}
     same = {name: _same_entries(check, function(), entries) for name, function in exercise.wrong.items()}
     chosen: list[Callable] = []
     while unexplained and len(chosen) < 2:
         best = max(same, key=lambda name: (len(same[name] & unexplained), len(same[name])))
-        if not same[best] & unexplained:
+        if len(same[best] & unexplained) < max(1, least * len(unexplained)):
             break
         unexplained -= same.pop(best)
         chosen.append(exercise.wrong[best])
@@ -74,21 +79,6 @@ def in_words(mistakes: Mistakes, check: Check | ValueCheck | None = None) -> tup
     if mistakes.everywhere:
         return (_("Your answers equal those of a version that {mistake}.").format(mistake=mistake),)
     return (_("Where your answers are wrong, they equal those of a version that {mistake}.").format(mistake=mistake),)
-
-
-def general(check: Check, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """Mistakes that can be made in any exercise."""
-    values = [outcome.value for outcome in outcomes]
-    if any(outcome.kind != "answer" for outcome in outcomes) or len(values) < 2:
-        return ()
-    if all(value is None for value in values):
-        return (_("The function gives nothing back: is a `return` missing?"),)
-    for i, name in enumerate(check.names):
-        if all(identical(value, case.args[i]) for value, case in zip(values, check.cases)):
-            return (_("The function gives back its argument {name} as it is.").format(name=name),)
-    if all(identical(value, values[0]) for value in values):
-        return (_("The function gives the same answer whatever its arguments are."),)
-    return ()
 
 
 @cache
@@ -123,9 +113,19 @@ def _alike(check: Check, one: Outcome, other: Outcome) -> bool:
 
 
 def _same_entries(check: ValueCheck, wrong: object, entries: Sequence[Entry]) -> set[int]:
-    """Positions of the entries that are as in this wrong answer."""
+    """Positions of the entries that are as in this wrong answer; numbers of one row only if the whole row is."""
     pairs = enumerate(zip(entries, check.entries(wrong)))
-    return {i for i, (own, other) in pairs if check.equal(_like(own.expected, other.got), own.got)}
+    same = {i for i, (own, other) in pairs if check.equal(_like(own.expected, other.got), own.got)}
+    if isinstance(check, Choice):
+        return same
+    others = {_row(entry) for i, entry in enumerate(entries) if entry.filled and i not in same}
+    return {i for i in same if _row(entries[i]) not in others}
+
+
+def _row(entry: Entry) -> Place:
+    """Where the entry's row stands in a table of rows; else the entry's own place."""
+    in_table = len(entry.place) > 1 and isinstance(entry.place[-1], int)
+    return entry.place[:-1] if in_table else entry.place
 
 
 def _like(expected: object, value: object) -> object:

@@ -8,8 +8,8 @@ from typing import Any
 
 from torch import Tensor
 
-from exercises.grader import codec, diagnose
-from exercises.grader.answers import Answer, Written
+from exercises.grader import codec, diagnose, slips
+from exercises.grader.answers import Answer, Given, Written
 from exercises.grader.catalog import Exercise
 from exercises.grader.isolate import STUDENT, Limits, Worker, open_worker
 from exercises.grader.state import clean_state
@@ -29,6 +29,8 @@ def judge(exercise: Exercise, answer: Answer, limits: Limits = STUDENT, place: P
     notes = [
         _("{name} is not the original function here; the check used the original.").format(name=n) for n in replaced
     ]
+    if exercise.is_code and verdict.status == WRONG and isinstance(answer, Given):
+        notes += slips.of_names(answer.value, exercise.checks[0].names)
     return replace(verdict, notes=(*verdict.notes, *notes[:2]))
 
 
@@ -96,7 +98,7 @@ def _compare(exercise: Exercise, check: Check, worker: Worker, outcomes: list[Ou
         return verdict
     mistakes = diagnose.known_mistakes(exercise, check, outcomes, found)
     failure = _smallest(check, worker, outcomes, found, lambda args, got: diagnose.agree(check, mistakes, args, got))
-    likely = diagnose.in_words(mistakes) or diagnose.general(check, outcomes)
+    likely = diagnose.in_words(mistakes) or slips.in_code(check, outcomes, failure)
     return replace(verdict, status=WRONG, failure=failure, mistakes=mistakes.names, likely=likely)
 
 
@@ -166,7 +168,9 @@ def _judge_value(exercise: Exercise, answer: Answer, place: Place) -> Verdict:
     if right == len(entries):
         return verdict
     mistakes = diagnose.known_values(exercise, check, entries)
-    return replace(verdict, status=WRONG, mistakes=mistakes.names, likely=diagnose.in_words(mistakes, check))
+    likely = (*slips.of_form(check, entries, exercise.task.options), *diagnose.in_words(mistakes, check))
+    likely = likely or slips.in_values(check, entries)
+    return replace(verdict, status=WRONG, mistakes=mistakes.names, likely=likely)
 
 
 def _make_value(exercise: Exercise, answer: Answer, place: Place) -> tuple[Outcome, str]:

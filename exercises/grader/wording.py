@@ -58,7 +58,8 @@ def _failure_rows(failure: Failure) -> list[Row]:
     inputs = "\n".join(_assignment(name, value) for name, value in zip(failure.names, failure.args))
     rows = [Row(_("Smallest input"), inputs, code=True)]
     rows += [Row(_("Used with"), failure.used_with)] if failure.used_with else []
-    form = failure.difference.kind in ("dtype", "shape", "type")
+    # A value without its answer beside it says the kind that is asked for by its form alone.
+    form = failure.difference.kind in ("dtype", "shape", "type") or failure.got.kind != "answer"
     rows.append(Row(_("Expected"), _outcome(failure.expected, form), code=True))
     if failure.got.kind == "answer":
         rows.append(Row(_("Your answer"), _outcome(failure.got, form), code=True))
@@ -143,8 +144,9 @@ def number(value: Any) -> str:
         return repr(value)
     if math.isnan(value) or math.isinf(value):
         return str(value)
-    texts = [f"{value + 0.0:.{digits}g}" for digits in (4, 8, 17)]  # + 0.0 turns -0.0 into 0.0
-    return next(text for text in texts if value.is_integer() or not float(text).is_integer())
+    digits = (4, 8, 17) if abs(value) < 1 else (4, 8)  # the largest number below 1 is an input, 9.999999999991 is not
+    texts = [f"{value + 0.0:.{count}g}" for count in digits]  # + 0.0 turns -0.0 into 0.0
+    return next((text for text in texts if value.is_integer() or not float(text).is_integer()), texts[0])
 
 
 def _items(values: Any) -> list[str]:

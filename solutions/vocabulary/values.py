@@ -115,7 +115,7 @@ def _children(expected: Any, got: Any, place: Place) -> Iterator[tuple[Any, Any,
     """(expected, got, place) for each item of a list or dict; ValueError if the two are not alike."""
     if isinstance(expected, dict):
         if not isinstance(got, dict) or set(got) != set(expected):
-            raise ValueError(_("a dict with the keys {keys} is asked for").format(keys=", ".join(map(repr, expected))))
+            raise ValueError(_at(place, _keys_differ(expected, got)))
         yield from ((expected[key], got[key], (*place, str(key))) for key in expected)
         return
     if not isinstance(got, (list, tuple)):
@@ -125,5 +125,16 @@ def _children(expected: Any, got: Any, place: Place) -> Iterator[tuple[Any, Any,
     yield from ((right, own, (*place, i + 1)) for i, (right, own) in enumerate(zip(expected, got)))
 
 
+def _keys_differ(expected: dict, got: Any) -> str:
+    if not isinstance(got, dict):
+        keys = ", ".join(map(repr, expected))
+        return _("a dict with the keys {keys} is asked for, {kind} came").format(keys=keys, kind=kind_of(got))
+    missing = ", ".join(repr(key) for key in expected if key not in got)
+    unasked = ", ".join(repr(key)[:40] for key in got if key not in expected)[:200]
+    texts = [_("keys that are asked for and missing: {keys}").format(keys=missing)] if missing else []
+    texts += [_("keys that are not asked for: {keys}").format(keys=unasked)] if unasked else []
+    return "; ".join(texts)
+
+
 def _at(place: Place, text: str) -> str:
-    return f"{in_words(place)}: {text}" if place else text
+    return _("in {place!r}: {text}").format(place=in_words(place), text=text) if place else text

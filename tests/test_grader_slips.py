@@ -1,0 +1,196 @@
+"""Slips that anybody makes: each is typed as a student would type it, and the card has to say what to do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy
+import pytest
+import torch
+
+import exercises
+from exercises.grader import relations
+from exercises.grader.answers import Given, Written
+from exercises.grader.catalog import UnknownExercise, find
+from exercises.grader.judge import judge
+from exercises.grader.verdict import WRONG
+from exercises.grader.wording import verdict_card
+
+SOFTMAX = find("softmax_temperature")
+STUB = "def softmax_with_temperature(logits, temperature):\n    z = logits / temperature\n    "
+SHIFTED = STUB + "e = (z - z.amax(-1, keepdim=True)).exp()\n    p = e / e.sum(-1, keepdim=True)\n    "
+
+
+def likely_of_code(source: str) -> str:
+    verdict = judge(SOFTMAX, Written("import math\nimport torch\n" + source, "softmax_with_temperature"))
+    assert verdict.status == WRONG and not verdict.mistakes
+    card = verdict_card(SOFTMAX, verdict).text
+    assert len(card.splitlines()) <= 25
+    return " ".join(verdict.likely)
+
+
+@pytest.mark.parametrize(
+    ("body", "advice"),
+    [
+        ("return logit.exp()", "Nothing is called logit here"),
+        ("total = total + z\n    return total", "total is read before it has a value"),
+        ("return (z - z.max(-1, keepdim=True)).exp()", "amax gives the values alone"),
+        ("two = torch.cat([z, z], -1)\n    return z if two > 0 else -z", "take one truth value"),
+        ("return torch.zeros(7) + torch.zeros(11)", "keepdim=True"),
+        ("return z.softmax(2)", "dim=-1 is the last axis"),
+        ("return z.softmax()", "Say along which axis"),
+        ("return z / z.sum", "x.sum() its result"),
+        ("return z(0)", "square ones take an entry"),
+        ("return math.exp(torch.cat([z, z], -1))", "there are torch.exp and the like"),
+        ("return torch.log2(temperature)", "there are math.log2 and the like"),
+        ("return z / ...", "Three dots still stand"),
+        ("return z / print()", "Something is None"),
+        ("return z.tolist().exp()", "That is a "),
+        ("return z.astype(float)", "Tensors have no .astype"),
+        ("return [z][temperature]", "must be a whole number"),
+        ("return z.reshape(-1)[z.numel()]", "Positions go from 0"),
+        ("return z.index_add(-1, torch.zeros(1, dtype=torch.long), z.long())", "dtypes meet"),
+        ("return z.reshape(7, 11)", "Shapes do not fit"),
+        ("return z / (1 // int(0 * temperature))", "What is divided by is 0"),
+        ("return softmax_with_temperature(logits, temperature)", "calls itself without end"),
+    ],
+)
+def test_errors_of_python_and_torch_come_with_advice(body, advice):
+    assert advice in likely_of_code(STUB + body + "\n")
+
+
+@pytest.mark.parametrize(
+    ("last", "advice"),
+    [
+        ("print(p)", "is a `return` missing?"),
+        ("return p, e", "A comma after `return` makes a tuple"),
+        ("return p.tolist()", "torch.tensor(..., dtype=logits.dtype)"),
+        ("return p.double() if p.dtype == torch.float32 else p.float()", ".to(logits.dtype)"),
+        ("return p > 0.5", "A mask of True and False"),
+        ("return p.flatten()[None]", "only the shape is not"),
+        ("return 100 * p", "are they per cent?"),
+        ("return -p", "wrong sign"),
+        ("return 1 - p", "what is missing to 1"),
+        ("return p.round(decimals=2)", "but rounded"),
+        ("return e", "divide it by its sum"),
+        ("return p.flip(-1)", "in other places"),
+        ("logits -= 1\n    return p", "work on x + 1 or on x.clone()"),
+        ("while temperature:\n        pass", "Does a loop never end?"),
+        ("return (p - p) / (p - p)", "NaN comes from"),
+        ("return torch.ones(1)", "the same answer whatever its arguments are"),
+        ("return temperature", "gives back its argument temperature"),
+    ],
+)
+def test_answers_that_are_nearly_right_come_with_advice(last, advice):
+    assert advice in likely_of_code(SHIFTED + last + "\n")
+
+
+def test_an_axis_lost_to_a_sum_is_named():
+    assert "keepdim=True keeps the axis" in likely_of_code(
+        STUB + "e = (z - z.amax(-1)).exp()\n    return e / e.sum(-1)\n"
+    )
+
+
+def test_the_arguments_are_named_to_a_function_that_takes_others():
+    assert "2 arguments: logits, temperature" in likely_of_code(
+        "def softmax_with_temperature(logits):\n    return logits\n"
+    )
+
+
+def test_a_variable_of_the_notebook_in_the_place_of_an_argument_is_noted():
+    room = {"logits": torch.tensor([2.0, 1.0, 0.0])}
+    exec("def answer(x, temperature):\n    return (logits / temperature).softmax(-1)", room)
+    notes = judge(SOFTMAX, Given(room["answer"])).notes
+    assert len(notes) == 1 and "reads the notebook's own variable logits" in notes[0]
+    assert judge(SOFTMAX, Given(lambda logits, temperature: logits * 2)).notes == ()
+
+
+def test_a_numpy_array_is_led_back_to_tensors():
+    verdict = judge(SOFTMAX, Given(lambda logits, temperature: numpy.ones(3)))
+    assert "torch.tensor(...) makes a tensor of it" in verdict.failure.difference.text
+
+
+RATIO = {"temperature 1": 2.718, "temperature 0.5": 7.389, "temperature 2": 1.649}
+NUCLEI = find("nuclei").reference()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "advice"),
+    [
+        ("ratio", {key: str(number) for key, number in RATIO.items()}, "leave out the quotes"),
+        ("ratio", RATIO | {"temperature 1": (2, 718)}, "written with a point"),
+        ("ratio", RATIO | {"temperature 1": [2.718]}, "One number is asked for in 'temperature 1', and a list came"),
+        ("ratio", RATIO | {"temperature 1": float("nan")}, "nan is no answer"),
+        ("ratio", {key: round(number, 1) for key, number in RATIO.items()}, "rounded"),
+        ("ratio", {key: 100 * number for key, number in RATIO.items()}, "per cent"),
+        ("tau_nucleus", 1.6, "rounded"),
+        ("tau_nucleus", "1.64", "A number is asked for in your answer"),
+        ("nuclei", NUCLEI | {"ranks at 0.5": 2}, "A set such as {1, 2} is asked for in 'ranks at 0.5'"),
+        ("nuclei", NUCLEI | {"ranks at 0.5": {"1", "2"}}, "Each item of the set"),
+        ("tie_limits", {"temperature 1": [0.155, 0.422, 0.422], "to 0": [0, 0.5, 0.5], "to infinity": [1 / 3] * 3},
+         "in other places"),
+        ("what_tau_does", dict.fromkeys(find("what_tau_does").reference(), "sharper"), "'sharper' came"),
+        ("which_p_is_greedy", "abc", 'such as ["a", "b"]'),
+        ("which_p_is_greedy", ["b", "c"], "2 of your letters fit, 0 do not; 1 more would."),
+    ],
+)  # fmt: skip
+def test_values_in_another_form_say_which_is_asked_for(name, value, advice):
+    verdict = judge(find(name), Given(value))
+    assert verdict.status == WRONG and advice in " ".join(verdict.likely)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("ratio", RATIO | {"temperature .5": 1.0}, "Keys that are not asked for: 'temperature .5'."),
+        ("ratio", {"temperature 1": 1.0}, "Keys that are asked for and missing: 'temperature 0.5', 'temperature 2'."),
+        ("ratio", [1.0], "'temperature 2' is asked for, a list came."),
+        (
+            "nuclei",
+            NUCLEI | {"probabilities at 0.3": [1.0]},
+            "In 'probabilities at 0.3': 4 entries are asked for, 1 came.",
+        ),
+        ("ratio", lambda: RATIO, "A function came, and what it gives is asked for."),
+    ],
+)
+def test_tables_in_another_form_say_which_is_asked_for(name, value, problem):
+    assert judge(find(name), Given(value)).problem.endswith(problem)
+
+
+def test_a_row_that_agrees_by_chance_in_one_entry_is_not_taken_for_a_known_mistake():
+    limits = find("tie_limits").reference() | {"to infinity": [0.0, 0.0, 0.0]}
+    assert judge(find("tie_limits"), Given(limits)).likely == ()
+    shares = {"temperature 1": 0.665, "temperature 0.5": 0.867, "temperature 2": 0.506}
+    assert judge(find("ratio"), Given(shares)).mistakes == ()
+
+
+@pytest.mark.parametrize(
+    ("got", "words"),
+    [
+        ([0.25, 0.123], "rounded"),
+        ([1 / 0.25, 1 / 0.12345], "upside down"),
+        ([math.log(0.25), math.log(0.12345)], "logarithms"),
+        ([0.25 * math.log(2), 0.12345 * math.log(2)], "in nats"),
+        ([0.25 / math.log(2), 0.12345 / math.log(2)], "in bits"),
+        ([0.0025, 0.0012345], "per cent are asked for"),
+        ([0.0, 0.0], ""),
+        ([math.nan, 0.12345], ""),
+        ([0.7, 0.3], ""),
+    ],
+)
+def test_relations_of_numbers(got, words):
+    said = relations.in_words([*zip([0.25, 0.12345], got)])
+    assert words in said and bool(words) == bool(said)
+
+
+def test_a_check_without_an_answer_says_where_it_looked(capsys, monkeypatch):
+    monkeypatch.setenv("LLM_COURSE_PROGRESS", "off")
+    exercises.check("top_p")
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "This is what stands in exercises/e05_top_p.py." in shown and 'check("top_p", keep_top_p)' in shown
+
+
+def test_an_exercise_called_by_its_number_is_led_to_the_names_of_its_chapter():
+    with pytest.raises(UnknownExercise, match=r"Did you mean .*ratio / softmax_temperature") as caught:
+        exercises.hint("3.1")
+    assert caught.value._render_traceback_() == [f"UnknownExercise: {caught.value}"]
