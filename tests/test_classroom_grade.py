@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -78,23 +79,43 @@ def test_a_second_run_grades_nothing_and_a_changed_submission_again(made):
     assert grade(folder / "submissions", folder / "out", QUICK).graded_now == 1
 
 
-def test_a_killed_run_goes_on_without_grading_anything_twice(made, tmp_path):
-    """Killed outright after some rows: they stay as they are to the last byte, and the rest is done."""
+@pytest.mark.parametrize("run", ["one_by_one", "in_processes(2)"])
+def test_a_killed_run_goes_on_without_grading_anything_twice(run, made, tmp_path):
+    """Killed outright after some rows: they stay as they are to the last byte, the rest is done, nothing runs on."""
     folder, truths, _result = made
-    command = f"grade(Path({str(folder / 'submissions')!r}), Path({str(tmp_path / 'out')!r}), {QUICK!r})"
+    command = f"grade(Path({str(folder / 'submissions')!r}), Path({str(tmp_path / 'out')!r}), {QUICK!r}, run={run})"
     lines = ["from pathlib import Path", "from exercises.classroom.grade import grade",
-             "from exercises.classroom.mark import Settings", command]  # fmt: skip
-    process = subprocess.Popen([sys.executable, "-c", "\n".join(lines)], cwd=FOLDER.parent, start_new_session=True)
+             "from exercises.classroom.mark import Settings", "from exercises.classroom.run import *",
+             "if __name__ == '__main__':", f"    {command}"]  # fmt: skip
+    (tmp_path / "program.py").write_text("\n".join(lines), encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(FOLDER.parent)}
+    process = subprocess.Popen([sys.executable, str(tmp_path / "program.py")], env=environment)
     while process.poll() is None and len(list(tmp_path.glob("out/results/*.json"))) < 3:
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
+    wait_until_none_names(tmp_path)
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("out/results/*.json")}
     assert 3 <= len(before) < len(truths)
     result = grade(folder / "submissions", tmp_path / "out", QUICK)
     assert result.graded_now == len(truths) - len(before)
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert wrong_marks(rows_in(tmp_path / "out"), truths) == []
+
+
+def wait_until_none_names(path: Path) -> None:
+    """Until no process has the path on its command line, as the launchers of a run have the folder of results."""
+    for _wait in range(6000):
+        if not any(str(path).encode() in line for line in command_lines()):
+            return
+        time.sleep(0.01)
+    raise AssertionError("a process of the killed run goes on")
+
+
+def command_lines() -> Iterator[bytes]:
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            yield file.read_bytes()
 
 
 def test_the_words_of_progress_say_how_long_it_will_take(tmp_path):

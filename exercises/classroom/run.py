@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -34,7 +36,7 @@ def _pooled(jobs: Iterator[Row], settings: Row, count: int) -> Iterator[Row]:
     tries: dict[str, int] = {}
     again: list[Row] = []
     while True:
-        with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+        with ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), end_with_parent) as pool:
             running: dict[Future, Row] = {}
             try:
                 yield from _stream(itertools.chain(again, jobs), settings, pool, running, count)
@@ -45,6 +47,12 @@ def _pooled(jobs: Iterator[Row], settings: Row, count: int) -> Iterator[Row]:
             tries[job["id"]] = tries.get(job["id"], 0) + 1
         yield from (failed(job) for job in again if tries[job["id"]] >= ATTEMPTS)
         again = [job for job in again if tries[job["id"]] < ATTEMPTS]
+
+
+def end_with_parent() -> None:
+    """In each process of the pool: if the run is killed, nobody is left who would end it."""
+    parent = multiprocessing.parent_process()
+    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def _stream(
