@@ -72,9 +72,8 @@ def measure(folder: Path, truths: dict, answers: int) -> None:
         wrong = wrong_marks(rows, truths)
         same = "the same rows" if rows == first else "OTHER ROWS"
         speed = f"{result.submissions / seconds:.2f} submissions/s, {answers / seconds:.1f} answers/s"
-        print(
-            f"{name:<16} {seconds:7.1f} s, {used:7.1f} s of CPU, {speed}; {len(wrong)} wrong marks, {same}", flush=True
-        )
+        whole = f" ({used:.1f} s of CPU)" if run is one_by_one else ""  # that of other processes is not known here
+        print(f"{name:<16} {seconds:7.1f} s{whole}, {speed}; {len(wrong)} wrong marks, {same}", flush=True)
         for line in wrong:
             print("   ", line)
     peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -12,6 +12,7 @@ body { font: 15px/1.45 system-ui, sans-serif; max-width: 76rem; margin: 2rem aut
 h1 { font-size: 1.6rem; margin-bottom: .2rem; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
 table { border-collapse: collapse; } th, td { text-align: left; vertical-align: top; padding: .2rem .7rem .2rem 0; }
 tbody tr { border-top: 1px solid var(--line); } td.number, th.number { text-align: right; }
+td.number { white-space: nowrap; }
 td ul, td p { margin: 0; padding-left: 1rem; } td p { padding: 0; }
 pre { background: var(--soft); padding: .6rem; overflow-x: auto; margin: .3rem 0; }
 .tiles { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1rem 0; }
