@@ -42,7 +42,7 @@ def likely_of_code(source: str) -> str:
         ("return z / z.sum", "x.sum() its result"),
         ("return z(0)", "square ones take an entry"),
         ("return math.exp(torch.cat([z, z], -1))", "there are torch.exp and the like"),
-        ("return torch.log2(temperature)", "there are math.log2 and the like"),
+        ("return torch.log2(temperature)", "torch's functions take tensors"),
         ("return z / ...", "Three dots still stand"),
         ("return z / print()", "Something is None"),
         ("return z.tolist().exp()", "That is a "),
@@ -50,6 +50,13 @@ def likely_of_code(source: str) -> str:
         ("return [z][temperature]", "must be a whole number"),
         ("return z.reshape(-1)[z.numel()]", "Positions go from 0"),
         ("return z.index_add(-1, torch.zeros(1, dtype=torch.long), z.long())", "dtypes meet"),
+        ("return z.real_part", "Tensors have no .real_part"),
+        ("return torch.mm(torch.ones(2, 3), torch.ones(2, 3))", "as long as the last but one of b"),
+        ("return torch.cat([torch.ones(2, 3), torch.ones(1, 2)])", "joins along dim"),
+        ("return 'z'.size", "It has no .size"),
+        ("return max(temperature)", "One thing stands there"),
+        ("return 1 - (z > 0)", "A mask is turned round by ~"),
+        ("return z * 1.5 + 0.5 * z.max(-1)", "amax gives the values alone"),
         ("return z.reshape(7, 11)", "Shapes do not fit"),
         ("return z / (1 // int(0 * temperature))", "What is divided by is 0"),
         ("return softmax_with_temperature(logits, temperature)", "calls itself without end"),
@@ -64,7 +71,7 @@ def test_errors_of_python_and_torch_come_with_advice(body, advice):
     [
         ("print(p)", "is a `return` missing?"),
         ("return p, e", "A comma after `return` makes a tuple"),
-        ("return p.tolist()", "torch.tensor(..., dtype=logits.dtype)"),
+        ("return p.tolist()", "or make a tensor: torch.tensor(..., dtype=logits.dtype)"),
         ("return p.double() if p.dtype == torch.float32 else p.float()", ".to(logits.dtype)"),
         ("return p > 0.5", "A mask of True and False"),
         ("return p.flatten()[None]", "only the shape is not"),
@@ -170,6 +177,7 @@ def test_a_row_that_agrees_by_chance_in_one_entry_is_not_taken_for_a_known_mista
         ([0.25, 0.123], "rounded"),
         ([1 / 0.25, 1 / 0.12345], "upside down"),
         ([math.log(0.25), math.log(0.12345)], "logarithms"),
+        ([math.exp(0.25), math.exp(0.12345)], "a logarithm missing"),
         ([0.25 * math.log(2), 0.12345 * math.log(2)], "in nats"),
         ([0.25 / math.log(2), 0.12345 / math.log(2)], "in bits"),
         ([0.0025, 0.0012345], "per cent are asked for"),
@@ -181,6 +189,35 @@ def test_a_row_that_agrees_by_chance_in_one_entry_is_not_taken_for_a_known_mista
 def test_relations_of_numbers(got, words):
     said = relations.in_words([*zip([0.25, 0.12345], got)])
     assert words in said and bool(words) == bool(said)
+
+
+def test_the_form_of_a_part_is_told_where_several_things_come_back():
+    """Lists for tensors look alike; so the forms of both are written beside them."""
+    reference = find("pad_trap").reference
+    verdict = judge(
+        find("pad_trap"), Given(lambda prompts, pad: tuple(part.tolist() for part in reference(prompts, pad)))
+    )
+    card = " ".join(verdict_card(find("pad_trap"), verdict).text.split())
+    assert "Expected ([[0]], [[1]]) (1, 1) int64 and (1, 1) int64 Your answer ([[0]], [[1]]) Difference" in card
+    assert "or make a tensor: torch.tensor(..., dtype=torch.int64)" in verdict.likely[0]
+
+
+def test_an_error_of_another_kind_and_a_missing_one_are_told():
+    def complains(prompt_lens, context, max_new_tokens):
+        assert context > max(prompt_lens)
+        return min(context - max(prompt_lens), max_new_tokens)
+
+    def silent(prompt_lens, context, max_new_tokens):
+        return "no room" if context <= max(prompt_lens) else min(context - max(prompt_lens), max_new_tokens)
+
+    assert "Another error is asked for: ValueError." in judge(find("budget"), Given(complains)).likely
+    assert "`raise ValueError(...)` ends the call" in judge(find("budget"), Given(silent)).likely[0]
+
+
+def test_a_text_in_a_table_may_have_capital_letters():
+    letters = find("two_tasks").reference()
+    capitals = {key: value.upper() if isinstance(value, str) else value for key, value in letters.items()}
+    assert judge(find("two_tasks"), Given(capitals)).passed
 
 
 def test_a_check_without_an_answer_says_where_it_looked(capsys, monkeypatch):

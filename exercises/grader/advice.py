@@ -20,7 +20,7 @@ ADVICE = tuple(
         (r"name '(\w+)' is not defined", _(
             "Nothing is called {0} here: is it misspelt, or has the line or cell that makes it not been run?"
         )),
-        (r"return_types", _(
+        (r"return_types|multiply sequence", _(
             "Along an axis, max, min, sort and topk give two things, .values and .indices; amax gives the values alone."
         )),
         (r"Boolean value of Tensor", _(
@@ -42,8 +42,8 @@ ADVICE = tuple(
         (r"only one element tensors|elements cannot be converted to Scalar", _(
             "math.exp, float() and the like take one number; for a whole tensor there are torch.exp and the like."
         )),
-        (r"must be Tensor, not (\w+)", _(
-            "torch.log2 and the like take tensors; for a plain number there are math.log2 and the like."
+        (r"must be Tensor, not \w+", _(
+            "torch's functions take tensors, math's take numbers; a bound that is a number goes with x.clamp(max=1)."
         )),
         (r"ellipsis", _("Three dots still stand where an answer belongs.")),
         (r"NoneType", _("Something is None: what a function without `return` gives, or a change in place.")),
@@ -52,6 +52,15 @@ ADVICE = tuple(
         )),
         (r"'Tensor' object has no attribute '(\w+)'", _(
             "Tensors have no .{0}: they are not lists or NumPy arrays (copy is .clone(), astype is .to)."
+        )),
+        (r"'[\w.]+' object has no attribute '(\w+)'", _("It has no .{0}: is that misspelt?")),
+        (r"object is not (?:iterable|subscriptable)", _("One thing stands there, and a list or tensor is needed.")),
+        (r"with a bool tensor", _("A mask is turned round by ~ and made a tensor of numbers by .long() or .float().")),
+        (r"batch2 tensor|mat1 and mat2", _(
+            "In a @ b the last axis of a is as long as the last but one of b. x.mT swaps the last two axes, x.T all."
+        )),
+        (r"except in dimension", _(
+            "torch.cat joins along dim, which is 0 if you say nothing; all other axes must be equally long."
         )),
         (r"indices must be integers|interpreted as an integer|used as indices", _(
             "An index or a count must be a whole number: int(...) makes one."

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
-from exercises.grader import codec, diagnose, slips
+from exercises.grader import codec, diagnose, forms, slips
 from exercises.grader.answers import Answer, Given, Written
 from exercises.grader.catalog import Exercise
 from exercises.grader.isolate import STUDENT, Limits, Worker, open_worker
@@ -168,8 +168,8 @@ def _judge_value(exercise: Exercise, answer: Answer, place: Place) -> Verdict:
     if right == len(entries):
         return verdict
     mistakes = diagnose.known_values(exercise, check, entries)
-    likely = (*slips.of_form(check, entries, exercise.task.options), *diagnose.in_words(mistakes, check))
-    likely = likely or slips.in_values(check, entries)
+    likely = (*forms.of_first(check, entries, exercise.task.options), *diagnose.in_words(mistakes, check))
+    likely = likely or forms.of_numbers(check, entries)
     return replace(verdict, status=WRONG, mistakes=mistakes.names, likely=likely)
 
 

@@ -20,6 +20,7 @@ RELATIONS: tuple[tuple[Callable[[float], float], str], ...] = (
     (lambda right: 1 - right, _("The numbers are what is missing to 1 of those asked for.")),
     (lambda right: 1 / right, _("The numbers are upside down: 1 divided by those asked for.")),
     (lambda right: math.log(right), _("The numbers are logarithms of those asked for.")),
+    (lambda right: math.exp(right), _("The numbers are e to the power of those asked for: is a logarithm missing?")),
     (lambda right: right * math.log(2), _("The numbers are in nats, and bits are asked for: divide by ln 2.")),
     (lambda right: right / math.log(2), _("The numbers are in bits, and nats are asked for: multiply by ln 2.")),
 )
@@ -43,7 +44,7 @@ def in_words(pairs: Sequence[Pair], precision: float = 1e-4) -> str:
 def _holds(relation: Callable[[float], float], right: float, got: float, precision: float) -> bool:
     try:
         return math.isclose(relation(right), got, rel_tol=precision, abs_tol=1e-6)
-    except (ValueError, ZeroDivisionError):  # the logarithm of 0, one divided by 0
+    except (ValueError, ArithmeticError):  # the logarithm of 0, one divided by 0, e to the power of 1000
         return False
 
 

@@ -1,15 +1,13 @@
-"""Slips that anybody can make in any exercise: how they show, and what to do about them.
+"""Slips that anybody can make in any function: how they show, and what to do about them.
 
-They are looked for only where no known mistake of the page explains the answer.
+They are looked for only where no known mistake of the page explains the answer. `forms` does the same for values.
 """
 
 from __future__ import annotations
 
 import dis
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
@@ -19,9 +17,14 @@ from torch import Tensor
 from exercises.grader import advice, relations
 from exercises.grader.verdict import Failure
 from llm_gen.text import _
-from solutions.vocabulary import Check, Choice, Entry, Outcome, ValueCheck, identical
-from solutions.vocabulary.compare import kind_of
-from solutions.vocabulary.values import in_words
+from solutions.vocabulary import Check, Outcome, identical
+from solutions.vocabulary.compare import value_difference
+
+OF_KIND = {
+    "time-out": _("Does a loop never end? `while a != b` may not, where a and b are floats: count the rounds instead."),
+    "changed input": _("x += 1, x[i] = 1 and x.sort_() write into x itself: work on x + 1 or on x.clone()."),
+    "nan": _("NaN comes from 0 / 0, inf - inf or 0 * inf. Which one happens on the smallest input?"),
+}
 
 
 def in_code(check: Check, outcomes: Sequence[Outcome], failure: Failure) -> tuple[str, ...]:
@@ -81,33 +84,45 @@ def _close(rights: Sequence[float], values: Sequence[float]) -> bool:
 
 
 def _of_failure(check: Check, failure: Failure) -> str:
-    expected, got, kind = failure.expected.value, failure.got, failure.difference.kind
+    expected, got, kind = failure.expected, failure.got, failure.difference.kind
     if kind == "error":
-        return advice.on_error(got.error[0], got.message, () if check.call else check.names, got.line)
-    if kind == "time-out":
-        return _("Does a loop never end? `while a != b` may not, where a and b are floats: count the rounds instead.")
-    if kind == "changed input":
-        return _("x += 1, x[i] = 1 and x.sort_() write into x itself: work on x + 1 or on x.clone().")
-    if kind == "nan":
-        return _("NaN comes from 0 / 0, inf - inf or 0 * inf. Which one happens on the smallest input?")
-    if got.kind != "answer":
-        return ""
-    return {"type": _of_type, "dtype": _of_dtype, "shape": _of_shape}.get(kind, _nothing)(expected, got.value, failure)
+        said = advice.on_error(got.error[0], got.message, () if check.call else check.names, got.line)
+        return said or (
+            _("Another error is asked for: {error}.").format(error=expected.error[0]) if expected.error else ""
+        )
+    if kind == "no error":
+        return _("`raise {error}(...)` ends the call; what prints or returns does not.").format(error=expected.error[0])
+    if kind in OF_KIND:
+        return OF_KIND[kind]
+    of_form = {"type": _of_type, "dtype": _of_dtype, "shape": _of_shape}.get(kind)
+    return of_form(*_where_they_differ(expected.value, got.value), failure) if of_form else ""
 
 
-def _nothing(expected: Any, got: Any, failure: Failure) -> str:
-    return ""
+def _another_error(expected: Outcome) -> str:
+    return _("Another error is asked for: {error}.").format(error=expected.error[0]) if expected.error else ""
+
+
+def _where_they_differ(expected: Any, got: Any) -> tuple[Any, Any]:
+    """The first two parts that differ, inside tuples, lists and dicts of one form."""
+    if type(expected) is type(got) and isinstance(expected, (tuple, list, dict)) and len(expected) == len(got):
+        keys = list(expected) if isinstance(expected, dict) else range(len(expected))
+        for key in keys if not isinstance(expected, dict) or set(expected) == set(got) else ():
+            if value_difference(expected[key], got[key]):
+                return _where_they_differ(expected[key], got[key])
+    return expected, got
 
 
 def _of_type(expected: Any, got: Any, failure: Failure) -> str:
     if got is None:
         return _("Does every way through the function end in a `return`?")
+    if isinstance(expected, tuple):
+        return _("`return a, b` gives a tuple.")
     if isinstance(got, tuple):
         return _("A comma after `return` makes a tuple of several things; one is asked for.")
     if isinstance(got, Tensor):
         return _(".tolist() makes lists of a tensor, .item() a number of a tensor with one entry.")
     if isinstance(expected, Tensor):
-        text = _("torch.tensor(..., dtype={dtype}) makes a tensor of numbers and lists.")
+        text = _("Leave out .item() or .tolist(), or make a tensor: torch.tensor(..., dtype={dtype}).")
         return text.format(dtype=_dtype_of(expected, failure))
     return ""
 
@@ -131,9 +146,14 @@ def _of_shape(expected: Any, got: Any, failure: Failure) -> str:
         return ""
     if expected.numel() == got.numel() and torch.equal(expected.flatten(), got.flatten().to(expected.dtype)):
         return _("The entries are right, and only the shape is not: an axis is missing, or there is one too many.")
-    if 1 < expected.ndim == got.ndim and expected.numel() < got.numel():
+    if expected.ndim == got.ndim and any(_is_stretched(expected, got, axis) for axis in range(got.ndim)):
         return _("Two shapes were stretched to fit each other. After sum or amax, keepdim=True keeps the axis.")
     return ""
+
+
+def _is_stretched(expected: Tensor, got: Tensor, axis: int) -> bool:
+    """Whether an axis is longer than it should be, and as long as another: rows have met columns."""
+    return got.shape[axis] > expected.shape[axis] and got.shape[axis] in got.shape[:axis] + got.shape[axis + 1 :]
 
 
 def of_names(answer: Any, names: Sequence[str]) -> list[str]:
@@ -143,88 +163,3 @@ def of_names(answer: Any, names: Sequence[str]) -> list[str]:
     read = {step.argval for step in dis.get_instructions(answer.__code__) if step.opname == "LOAD_GLOBAL"}
     text = _("The function reads the notebook's own variable {name}, since none of its arguments is called so.")
     return [text.format(name=name) for name in names if name in read]
-
-
-def of_form(check: ValueCheck, entries: Sequence[Entry], options: Iterable[str] = ()) -> tuple[str, ...]:
-    """What is wrong with the form of the first entry that has another one. options: the letters to choose from."""
-    told = (words for entry in _wrong(entries) for words in _of_form(check, entry, tuple(options)))
-    return tuple(islice(told, 1))
-
-
-def in_values(check: ValueCheck, entries: Sequence[Entry]) -> tuple[str, ...]:
-    """How the wrong entries relate to the right ones."""
-    pairs = [(entry.expected, entry.got) for entry in _wrong(entries)]
-    if isinstance(check, Choice):
-        words = _of_letters(*pairs[0]) if isinstance(pairs[0][0], set) else ""
-    elif all(type(right) is float and type(got) in (int, float) for right, got in pairs):
-        words = relations.in_words(pairs, precision=0.02) or _of_places(check, entries)
-    else:
-        words = ""
-    return (words,) if words else ()
-
-
-def _of_places(check: ValueCheck, entries: Sequence[Entry]) -> str:
-    """Whether each row holds the right numbers in another order."""
-    rows: dict[tuple, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        if not entry.filled or type(entry.expected) is not float or not entry.place or isinstance(entry.place[-1], str):
-            return ""
-        rows[entry.place[:-1]].append(entry)
-    for row in rows.values():
-        pairs = zip(sorted(entry.expected for entry in row), sorted(float(entry.got) for entry in row))
-        if not all(check.equal(right, got) for right, got in pairs):
-            return ""
-    return _("The right numbers, but in other places.")
-
-
-def _wrong(entries: Sequence[Entry]) -> list[Entry]:
-    return [entry for entry in entries if entry.filled and not entry.right]
-
-
-def _of_letters(expected: set, got: Iterable) -> str:
-    letters = {item.strip().lower() for item in got if isinstance(item, str)}
-    text = _("{n} of your letters fit, {m} do not; {k} more would.")
-    return text.format(n=len(letters & expected), m=len(letters - expected), k=len(expected - letters))
-
-
-def _of_form(check: ValueCheck, entry: Entry, options: tuple[str, ...]) -> Iterator[str]:
-    place, got, expected = repr(in_words(entry.place)) if entry.place else _("your answer"), entry.got, entry.expected
-    if isinstance(check, Choice):
-        yield from _of_choice(entry, options)
-    elif isinstance(expected, set):
-        yield from _of_set(entry, place)
-    elif isinstance(expected, (int, float)) and not isinstance(got, (int, float)):
-        yield _of_number(got).format(place=place, kind=kind_of(got))
-    elif isinstance(got, float) and not math.isfinite(got):
-        yield _("{got} is no answer: 0 / 0, inf - inf and 0 * inf give nan, 1 / 0 gives inf.").format(got=got)
-    elif type(expected) is int and type(got) is not int:
-        yield _("A whole number is asked for in {place}, and {kind} came.").format(place=place, kind=kind_of(got))
-
-
-def _of_number(got: Any) -> str:
-    if isinstance(got, str):
-        return _("A number is asked for in {place}, and a text came: leave out the quotes.")
-    if isinstance(got, (tuple, list)) and len(got) == 2 and all(type(part) is int for part in got):
-        return _("Two numbers came in {place}: decimals are written with a point, as in 0.5.")
-    return _("One number is asked for in {place}, and {kind} came.")
-
-
-def _of_set(entry: Entry, place: str) -> Iterator[str]:
-    if not isinstance(entry.got, (list, tuple, set)):
-        kind = kind_of(entry.got)
-        yield _("A set such as {{1, 2}} is asked for in {place}, and {kind} came.").format(place=place, kind=kind)
-    elif {type(item) for item in entry.got} - {type(item) for item in entry.expected}:
-        wanted = kind_of(next(iter(entry.expected), 1))
-        yield _("Each item of the set in {place} is to be {kind}.").format(place=place, kind=wanted)
-
-
-def _of_choice(entry: Entry, options: tuple[str, ...]) -> Iterator[str]:
-    several, got = isinstance(entry.expected, set), entry.got
-    if several and not isinstance(got, (list, tuple, set)):
-        yield _('A list of letters is asked for, such as ["a", "b"], and {kind} came.').format(kind=kind_of(got))
-        return
-    for item in got if several else [got]:
-        if options and not (isinstance(item, str) and item.strip().lower() in options):
-            shown = repr(item[:30]) if isinstance(item, str) else kind_of(item)
-            text = _("One of the letters {offer} is asked for, in quotes, and {got} came.")
-            yield text.format(got=shown, offer=", ".join(options))

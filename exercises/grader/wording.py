@@ -12,7 +12,7 @@ from exercises.grader.catalog import Exercise
 from exercises.grader.verdict import NOT_ATTEMPTED, PASSED, Failure, Verdict
 from llm_gen.text import _
 from solutions.vocabulary import Entry, Outcome, Prediction, ValueCheck
-from solutions.vocabulary.compare import short
+from solutions.vocabulary.compare import kind_of, short
 from solutions.vocabulary.values import in_words
 
 MOST_ROWS, MOST_COLUMNS, LONGEST_LINE = 4, 10, 70
@@ -116,10 +116,18 @@ def _assignment(name: str, value: Any) -> str:
 
 
 def _form(value: Any) -> str:
-    if not isinstance(value, Tensor):
-        return ""
-    strided = "" if value.is_contiguous() else ", " + _("not contiguous")
-    return f"   {tuple(value.shape)} {short(value.dtype)}{strided}"
+    """Shape and dtype of a tensor, or of each of several."""
+    form = _form_of(value)
+    return f"   {form}" if form else ""
+
+
+def _form_of(value: Any) -> str:
+    if isinstance(value, Tensor):
+        strided = "" if value.is_contiguous() else ", " + _("not contiguous")
+        return f"{tuple(value.shape)} {short(value.dtype)}{strided}"
+    parts = list(value.values()) if isinstance(value, dict) else value if isinstance(value, (tuple, list)) else []
+    forms = [_form_of(part) for part in parts[:MOST_ROWS]]
+    return _(" and ").join(form or kind_of(part) for form, part in zip(forms, parts)) if any(forms) else ""
 
 
 def show(value: Any) -> str:

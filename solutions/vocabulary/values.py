@@ -56,7 +56,9 @@ class ValueCheck:
         yield place, expected, got
 
     def equal(self, expected: Any, got: Any) -> bool:
-        """Whole numbers and texts exactly, floats within the absolute tolerance, sets in any order."""
+        """Whole numbers exactly, floats within the absolute tolerance, sets in any order, texts in any case."""
+        if isinstance(expected, str):
+            return _tidy(expected) == _tidy(got)
         if isinstance(expected, float):
             return type(got) in (int, float) and (abs(expected - got) <= self.tolerance or expected == got)
         if isinstance(expected, set):
