@@ -90,13 +90,18 @@ class KVCache:
         Per layer: where its new key and value go, (B, G, d) each, and all keys and values that the new token may look
         at, (B, G, S, d) each, the new ones included.
         """
+        seen = self.reserve_column()
+        slot, stores = self.length % self.slots, (self.keys, self.values)
+        new, kept = [store.select(3, slot) for store in stores], [store[:, :, :, :seen] for store in stores]
+        return list(zip(*(part.unbind(0) for part in (*new, *kept))))
+
+    def reserve_column(self) -> int:
+        """Makes room for one column in every layer, and says how many slots then hold one."""
         check_sequence_length(1, self.length, self.max_length)
         self._rolled.clear()
         seen = min(self.length + 1, self.slots)
         self._reserve(seen)
-        slot, stores = self.length % self.slots, (self.keys, self.values)
-        new, kept = [store.select(3, slot) for store in stores], [store[:, :, :, :seen] for store in stores]
-        return list(zip(*(part.unbind(0) for part in (*new, *kept))))
+        return seen
 
     def advance(self, count: int) -> None:
         """Move the position past `count` columns; only `truncate` moves it back."""
@@ -152,7 +157,8 @@ class KVCache:
         )
 
     def _grown(self, store: Tensor, capacity: int) -> Tensor:
-        grown = store.new_empty((*store.shape[:3], capacity, store.shape[4]))
+        # Zeros, because what is masked is still multiplied by 0, and memory can hold NaN.
+        grown = store.new_zeros((*store.shape[:3], capacity, store.shape[4]))
         grown[:, :, :, : store.shape[3]] = store
         return grown
 

@@ -25,7 +25,7 @@ MODELS = {DecoderLM, GPT, GPT2, Gemma, LLaMA, Mistral, Mixtral}
 PARTS = {Attention, Block, Experts, MLP, RMSNorm, QuantizedEmbedding}
 PARTS |= {nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList}
 # For some rows and a large matrix oneDNN repacks the matrix in less time than MKL loses by not doing so.
-SOME_ROWS, LARGE = range(5, 13), 800_000
+SOME_ROWS, LARGE = (5, 12), 800_000
 HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
@@ -82,15 +82,19 @@ class Decoder:
 
     def _attend(self, qkv, turn, mask, new_key, new_value, keys, values) -> Tensor:
         """One query a head over all keys: the heads of a group stand where tokens would, as in `attend`."""
+        q, k, v = self._heads(qkv, turn)
+        new_key.copy_(k)
+        new_value.copy_(v)
+        return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask).view(len(qkv), -1)
+
+    def _heads(self, qkv: Tensor, turn: list[Tensor] | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Turned q (B, G, H / G, d) and k (B, G, d), and v (B, G, d)."""
         batch, (heads, groups), size = len(qkv), self.heads, self.size
         turned, v = qkv.view(batch, -1, size).split_with_sizes([heads + groups, groups], dim=1)
         if turn is not None:
             turned = rotate(turned, *turn)
         q, k = turned.split_with_sizes([heads, groups], dim=1)
-        new_key.copy_(k)
-        new_value.copy_(v)
-        q = q.reshape(batch, groups, heads // groups, size)
-        return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask).view(batch, heads * size)
+        return q.reshape(batch, groups, heads // groups, size), k, v
 
     @staticmethod
     def _layer(block: Block) -> tuple[Callable[[Tensor], Tensor], ...]:
@@ -107,10 +111,11 @@ def _norm(norm: nn.Module) -> Callable[[Tensor], Tensor]:
     side = weight.new_tensor(root * math.sqrt(norm.eps))
 
     def rms_norm(x: Tensor) -> Tensor:
-        wide = x.float()
-        return (wide * weight / torch.hypot(torch.linalg.vector_norm(wide, dim=-1, keepdim=True), side)).to(x.dtype)
+        return x * weight / torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), side)
 
-    return rms_norm
+    if norm.weight.dtype == torch.float32:
+        return rms_norm
+    return lambda x: rms_norm(x.float()).to(x.dtype)
 
 
 def _mlp(mlp: MLP | Experts) -> Callable[[Tensor], Tensor]:
@@ -130,7 +135,8 @@ def _linear(linear: nn.Module) -> Callable[[Tensor], Tensor]:
 
 def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """F.linear of x (B, D), by the kernel that is fastest for so many rows."""
-    if HAS_ONEDNN and len(x) in SOME_ROWS and weight.numel() >= LARGE and _is_plain_float(x):
+    fewest, most = SOME_ROWS
+    if HAS_ONEDNN and weight.numel() >= LARGE and fewest <= len(x) <= most and _is_plain_float(x):
         return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
     return F.linear(x, weight, bias)
 

@@ -11,6 +11,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -185,7 +186,8 @@ def predictor(model: Any) -> Callable[..., Tensor]:
     def predict(ids: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
         nonlocal decoder
         if cache_start_pos(cache) == 0:  # a text begins, and the model may have got hooks since the last one
-            decoder = Decoder(model) if cache is not None and Decoder.fits(model) else None
+            fits = cache is not None and Decoder.fits(model)
+            decoder = getattr(model, "make_decoder", partial(Decoder, model))() if fits else None
         elif decoder and ids.shape[1] == 1:
             return check_logits(decoder(ids, cache))
         logits = model(ids, attention_mask=mask, cache=cache, **options)[:, -1]

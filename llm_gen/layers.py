@@ -63,7 +63,7 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Heads x (B, T, heads, d) turned by their position; cos, sin: (1 or B, T, 1, d) of `rotary_tables`."""
     wide = x.float()
     swapped = wide.roll(wide.shape[-1] // 2, dims=-1)
-    return torch.addcmul(wide * cos, swapped, sin).to(x.dtype)
+    return torch.addcmul(wide * cos, swapped, sin).type_as(x)
 
 
 def _scale_frequencies(frequencies: Tensor, scaling: Mapping[str, Any] | None) -> Tensor:

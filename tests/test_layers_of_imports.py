@@ -32,6 +32,7 @@ LAYERS = [
     ["attention"],
     ["model"],
     ["decode"],
+    ["compiled"],
     ["weights"],
     ["steps"],
     ["generation"],

@@ -1,0 +1,71 @@
+"""A step of decoding compiled by torch.compile: fewer, larger kernels, after a minute or more of compiling.
+
+It pays off for long texts of one model, and needs a C++ compiler. The tokens are the same.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from llm_gen.cache import KVCache
+from llm_gen.decode import Decoder
+from llm_gen.model import DecoderLM
+
+
+def compile_decoding(model: DecoderLM) -> DecoderLM:
+    """The model itself, whose single tokens are now computed by compiled code, with the weights it has at this time.
+
+    Compiling happens at the first token, and again for another batch size. Raises RuntimeError where there is no C++
+    compiler, and ValueError for a model that must be called as it is (a forward of its own, hooks, dropout).
+    """
+    if not Decoder.fits(model):
+        raise ValueError("model must be one of llm_gen's own, without hooks and in eval mode, to be compiled")
+    _check_compiler()
+    decoder = CompiledDecoder(model)
+    model.make_decoder = lambda: decoder
+    return model
+
+
+class CompiledDecoder(Decoder):
+    """A Decoder whose arithmetic is one function of tensors of few shapes: it sees all of the cache's storage, and a
+    mask says how much of it has been written."""
+
+    def __init__(self, model: DecoderLM) -> None:
+        super().__init__(model)
+        self._compiled = torch.compile(self._over_storage, dynamic=True)
+
+    def __call__(self, ids: Tensor, cache: KVCache) -> Tensor:
+        positions, mask = self._look(cache)
+        seen = cache.reserve_column()
+        storage = cache.keys.shape[3]
+        visible = torch.zeros((1, 1, 1, seen) if mask is None else mask.shape, dtype=torch.bool, device=ids.device)
+        visible = F.pad(visible.fill_(True) if mask is None else mask, (0, storage - seen))
+        slot = torch.tensor([cache.length % cache.slots], device=ids.device)
+        with torch.no_grad():
+            logits = self._compiled(ids, positions, visible, slot, cache.keys, cache.values)
+        cache.advance(1)
+        return logits
+
+    def _over_storage(self, ids, positions, visible, slot, keys, values) -> Tensor:
+        places = [(keys[layer], values[layer], slot) for layer in range(len(self.layers))]
+        return self._run(ids, positions, visible, places)
+
+    def _attend(self, qkv, turn, mask, keys, values, slot) -> Tensor:
+        q, k, v = self._heads(qkv, turn)
+        keys.index_copy_(2, slot, k[:, :, None])
+        values.index_copy_(2, slot, v[:, :, None])
+        return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask).reshape(len(qkv), -1)
+
+
+def _check_compiler() -> None:
+    from torch._inductor.cpp_builder import get_cpp_compiler
+
+    try:
+        get_cpp_compiler()
+    except Exception:  # its class has moved between versions of torch
+        raise RuntimeError(
+            "compile_decoding needs a C++ compiler (g++, clang++ or cl), and none was found: "
+            "install one, or generate without compiling; the tokens are the same"
+        ) from None

@@ -1,0 +1,46 @@
+"""Compiled decoding: the same tokens, one compilation for texts of any length, and a clear word where it cannot be."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from stubs import ROWS, fresh_tiny, pad_left
+from torch._inductor import cpp_builder
+
+from llm_gen import generate
+from llm_gen.compiled import compile_decoding
+
+
+def has_compiler() -> bool:
+    try:
+        return bool(cpp_builder.get_cpp_compiler())
+    except Exception:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_compiler(), reason="no C++ compiler here")
+def test_tokens_are_the_same_through_growing_storage_and_a_turning_ring():
+    for family, more in (("LLaMA", {"num_layers": 1}), ("Mistral", {"num_layers": 1})):
+        model = fresh_tiny(family, 200, **more).requires_grad_(False)
+        x, (ids, mask) = torch.tensor([ROWS[2]]), pad_left(ROWS)
+        alone, together = generate(model, x, 130, False), generate(model, ids, 20, False, attention_mask=mask)
+        compile_decoding(model)
+        assert generate(model, x, 130, False).equal(alone)
+        assert generate(model, ids, 20, False, attention_mask=mask).equal(together)
+
+
+def test_without_a_compiler_it_says_what_is_missing(monkeypatch):
+    def none_found():
+        raise RuntimeError("No working C++ compiler found")
+
+    monkeypatch.setattr(cpp_builder, "get_cpp_compiler", none_found)
+    with pytest.raises(RuntimeError, match=r"needs a C\+\+ compiler .* none was found"):
+        compile_decoding(fresh_tiny("LLaMA"))
+
+
+def test_a_model_that_must_be_called_is_refused():
+    model = fresh_tiny("LLaMA")
+    model.blocks[0].register_forward_hook(lambda *call: None)
+    with pytest.raises(ValueError, match="without hooks"):
+        compile_decoding(model)
