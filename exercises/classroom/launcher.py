@@ -46,11 +46,12 @@ def main(arguments: Sequence[str]) -> None:
     user = other_user()
     hidden = user is not None and hide(arguments[1:])
     _send(control, {"level": level(user, hidden), "hidden": hidden})
-    for request, files in requests(control):
-        if "end" in request:
-            _send(control, {"status": reap(request["end"], request["kill"])})
-        else:
-            _send(control, {"pid": _fork(request, files, user, control)})
+    with contextlib.suppress(ConnectionError):  # the grader has been killed
+        for request, files in requests(control):
+            if "end" in request:
+                _send(control, {"status": reap(request["end"], request["kill"])})
+            else:
+                _send(control, {"pid": _fork(request, files, user, control)})
 
 
 def other_user() -> int | None:
