@@ -192,11 +192,17 @@ def find(name: str, folder: Path = FOLDER) -> Exercise:
 
 
 def _unknown(wanted: str, exercises: list[Exercise]) -> str:
-    names = [exercise.short for exercise in exercises]
-    bare = re.sub(r"^e\d\d_", "", wanted)
-    close = difflib.get_close_matches(bare, names, n=3, cutoff=0.5) or [n for n in names if bare and bare in n][:3]
     number = re.fullmatch(r"0*(\d+)(\.\d+)?", wanted)  # 3.1, as a chapter numbers it
     if number:
         close = [exercise.short for exercise in exercises if exercise.chapter == int(number.group(1))]
+    else:
+        close = _close(re.sub(r"^e\d\d_", "", wanted), [exercise.short for exercise in exercises])
     offer = _("Did you mean {names}?").format(names=" / ".join(close)) if close else _("progress() shows all names.")
     return _("There is no exercise called {name!r}. {offer}").format(name=wanted, offer=offer)
+
+
+def _close(wanted: str, names: list[str]) -> list[str]:
+    """At most three names that are like the wanted one, or of which a word is, or that hold it; the likest first."""
+    words = {word: name for name in names for word in (*name.split("_"), name)}
+    like = [words[word] for word in difflib.get_close_matches(wanted, words, n=5, cutoff=0.6)]
+    return list(dict.fromkeys(like))[:3] or [name for name in names if wanted and wanted in name][:3]
