@@ -21,6 +21,7 @@ from exercises.classroom.sources import EDITION, Source, Unusable, files_of, is_
 from exercises.grader.catalog import NAME, Exercise
 from exercises.grader.excerpt import Statement, excerpt, parses, statements
 from llm_gen import __version__
+from llm_gen.text import _
 
 FLOAT64 = "import torch as _torch; _torch.set_default_dtype(_torch.float64)\n"  # as start_chapter() sets it
 FOLDERS_OF_A_STUDENT = {"exercises", "notebooks"}
@@ -52,7 +53,7 @@ def collect(folder: Path, exercises: Iterable[Exercise], pattern: str = "") -> I
         try:
             yield _job(id, student, [found for path in paths for found in files_of(path)], known, problems)
         except Exception as error:  # whatever is strange about one submission, the others are graded
-            told = (*problems, f"cannot be read: {type(error).__name__}: {error}")
+            told = (*problems, _("cannot be read: {error!r}").format(error=error))
             yield Job(id, student, problems=told, graded=False)
 
 
@@ -64,13 +65,13 @@ def count(folder: Path, pattern: str = "") -> int:
 def _submissions(folder: Path, pattern: re.Pattern | None) -> Iterator[tuple[str, str, list[Path], tuple[str, ...]]]:
     """id, student, paths and problems of each submission, by name."""
     if not folder.exists():
-        raise ValueError(f"there is no folder {folder}")
+        raise ValueError(_("there is no folder {folder}").format(folder=folder))
     names = sorted(path.name for path in folder.iterdir() if not is_skipped(path.name)) if folder.is_dir() else []
     if folder.is_file() or (pattern is None and any(_is_part(name) for name in names)):
         yield folder.resolve().name, folder.resolve().stem, [folder], ()
         return
     if not names:
-        raise ValueError(f"there are no submissions in {folder}")
+        raise ValueError(_("there are no submissions in {folder}").format(folder=folder))
     of_student: dict[str, list[str]] = defaultdict(list)
     for name in names:
         of_student[student_of(name, pattern)].append(name)
@@ -80,9 +81,14 @@ def _submissions(folder: Path, pattern: re.Pattern | None) -> Iterator[tuple[str
             continue
         for name in own:
             others = ", ".join(other for other in own if other != name)
-            problems = (f"the same student also handed in {others}",) if student and others else ()
-            problems = problems if student else ("no student's name was found in the name of the file",)
-            yield name, student or name, [folder / name], problems
+            yield name, student or name, [folder / name], _remarks(student, others)
+
+
+def _remarks(student: str, others: str) -> tuple[str, ...]:
+    """What the row says about the name that a submission was handed in under."""
+    if not student:
+        return (_("no student's name was found in the name of the file"),)
+    return (_("the same student also handed in {others}").format(others=others),) if others else ()
 
 
 def _is_part(name: str) -> bool:
@@ -127,14 +133,14 @@ def _job(id: str, student: str, found: list[Source | Unusable], known: list[Exer
             if source.path.endswith(EDITION):
                 continue
             if source.kind == ".py" and not parses(text):
-                told.append(f"{source.path}: a syntax error")
+                told.append(_("{path}: a syntax error").format(path=source.path))
             for name, answer in _answers(source, text, by_name):
                 pages[name].append((source.path, answer))
             readable += 1
         except Unusable as error:
             told.append(str(error))
     if not readable:
-        told.append("no notebook and no Python file in it could be read")
+        told.append(_("no notebook and no Python file in it could be read"))
     return Job(id, student, dict(pages), tuple(told), graded=readable > 0)
 
 
@@ -152,7 +158,8 @@ def _other_version(source: Source, text: str) -> str:
     elif source.kind == ".ipynb":
         data = (_json(source, text).get("metadata") or {}).get("course") or {}
     version = data.get("version", __version__) if isinstance(data, dict) else __version__
-    return f"it is for version {version} of the course, this is {__version__}" if version != __version__ else ""
+    words = _("it is for version {version} of the course, this is {own}")
+    return words.format(version=version, own=__version__) if version != __version__ else ""
 
 
 def _answers(source: Source, text: str, known: dict[str, Exercise]) -> Iterator[tuple[str, str]]:
@@ -196,7 +203,7 @@ def _cells(source: Source, text: str) -> list[str]:
     sheets = notebook.get("worksheets")
     cells = notebook.get("cells") or (sheets[0].get("cells") if isinstance(sheets, list) and sheets else None)
     if not isinstance(cells, list):
-        raise Unusable(f"{source.path}: not a notebook")
+        raise Unusable(_("{path}: not a notebook").format(path=source.path))
     code = [cell for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "code"]
     return [_joined(cell.get("source", cell.get("input", ""))) for cell in code]
 
@@ -209,5 +216,6 @@ def _json(source: Source, text: str) -> dict[str, Any]:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unusable(f"{source.path}: not a notebook ({str(error)[:80]})") from None
+        words = _("{path}: not a notebook ({error})").format(path=source.path, error=str(error)[:80])
+        raise Unusable(words) from None
     return data if isinstance(data, dict) else {}

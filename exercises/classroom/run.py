@@ -12,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from exercises.classroom.mark import FAILED, close_launcher, mark
+from llm_gen.text import _
 
 Row = dict[str, Any]
 Run = Callable[[Iterable[Row], Row], Iterator[Row]]  # (jobs, settings) -> rows
@@ -77,5 +78,5 @@ def _stream(
 def failed(job: Row) -> Row:
     """The row of a job that ended the process which graded it, again and again."""
     row = {key: job[key] for key in ("id", "student", "digest")} | {"status": FAILED, "score": 0.0, "max": 0.0}
-    problems = [*job["problems"], f"the process that graded it ended {ATTEMPTS} times"]
+    problems = [*job["problems"], _("the process that graded it ended {n} times").format(n=ATTEMPTS)]
     return row | {"problems": problems, "isolation": "", "exercises": {}}

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from llm_gen.text import _
+
 LARGEST_FILE = 20_000_000
 LARGEST_SUBMISSION = 100_000_000
 MOST_FILES = 500
@@ -43,14 +45,15 @@ class Source:
     def text(self) -> str:
         """The file as text. Raises Unusable."""
         if self.size > LARGEST_FILE:
-            raise Unusable(f"{self.path}: {self.size:,} bytes, more than {LARGEST_FILE:,}")
+            words = _("{path}: {size:,} bytes, more than {most:,}")
+            raise Unusable(words.format(path=self.path, size=self.size, most=LARGEST_FILE))
         try:
             data, encoding = self.read(), "utf-8-sig"
             if self.kind == ".py":
                 encoding, _lines = tokenize.detect_encoding(io.BytesIO(data).readline)
             return data.decode(encoding)
         except (UnicodeDecodeError, SyntaxError, LookupError):
-            raise Unusable(f"{self.path}: its text is not in UTF-8") from None
+            raise Unusable(_("{path}: its text is not in UTF-8").format(path=self.path)) from None
         except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
             raise Unusable(f"{self.path}: {error}") from None
 
@@ -63,7 +66,8 @@ def files_of(path: Path) -> Iterator[Source | Unusable]:
         if isinstance(found, Source):
             count, total = count + 1, total + min(found.size, LARGEST_FILE)
         if count > MOST_FILES or total > LARGEST_SUBMISSION:
-            yield Unusable(f"more than {MOST_FILES} files or {LARGEST_SUBMISSION:,} bytes: the rest was not read")
+            words = _("more than {files} files or {bytes:,} bytes: the rest was not read")
+            yield Unusable(words.format(files=MOST_FILES, bytes=LARGEST_SUBMISSION))
             return
         yield found
 
@@ -80,7 +84,7 @@ def _is_wanted(path: PurePosixPath) -> bool:
 
 def _walk(path: Path, inside: str) -> Iterator[Source | Unusable]:
     if path.is_symlink():
-        yield Unusable(f"{inside or path.name}: a link, which is not followed")
+        yield Unusable(_("{path}: a link, which is not followed").format(path=inside or path.name))
     elif path.is_dir():
         for name in sorted(os.listdir(path)):
             if not is_skipped(name):
