@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.measure import Effort, Row, compare, race
 from benchmarks.peers import prompt, writer
-from llm_gen import generate, generate_steps, load_model
+from llm_gen import generate, generate_steps, load_model, load_tokenizer
 from llm_gen.beyond import prompt_lookup, speculative_generate
 
 LENGTHS = (30, 60, 120, 240)
@@ -52,8 +52,8 @@ def slope(costs: list[float]) -> float:
 def speculation(effort: Effort) -> Iterator[Row]:
     """Speculative decoding on tiny beside plain decoding: tokens for each pass of the target, and time."""
     target, draft = load_model("tiny"), load_model("tiny-draft")
-    ids, tokens = prompt(1000, 1, 4), effort.tokens_small
-    text = target.generate(ids, 60, False)
+    ids = torch.tensor([load_tokenizer("tiny").encode("Once upon a time")])
+    text, tokens = target.generate(ids, 60, False), effort.tokens_small
     for name, guess, start in (("tiny-draft", draft, text[:, :24]), ("prompt lookup", prompt_lookup, text)):
         for sampled in (False, True):
             settings = {"generator": torch.Generator().manual_seed(0)} if sampled else {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -71,7 +73,8 @@ def _smollm2() -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM
 
     file = fetch()
-    theirs = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
+    with contextlib.redirect_stderr(io.StringIO()):  # a progress bar that no setting turns off
+        theirs = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name, dtype=torch.float32)
     return load_model("smollm2"), theirs
 
 

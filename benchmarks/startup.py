@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 from benchmarks.measure import Effort, Row, quartiles, race, row_of
@@ -40,7 +39,7 @@ def imports(effort: Effort) -> Iterator[Row]:
 
 def load(effort: Effort) -> Iterator[Row]:
     """Seconds to load a model, and the memory of a process that loads it and writes four tokens."""
-    turns = 1 if effort.quick else 3
+    turns = 1 if effort.quick else 2
     file = fetch()
     theirs = CHILD.format(load=FROM_FILE.format(folder=str(file.parent), name=file.name), **THEIRS)
     facts: dict[str, list[list[float]]] = {}
@@ -66,9 +65,3 @@ def run(code: str) -> str:
 
 def numbers(code: str) -> list[float]:
     return [float(word) for word in run(code).split()[-2:]]
-
-
-def seconds_of(call) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start

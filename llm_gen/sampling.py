@@ -110,10 +110,10 @@ def scale_by_temperature(logits: Tensor, temperature: float) -> Tensor:
 def top_k_mask(logits: Tensor, top_k: int) -> Tensor:
     """The min(k, V) largest logits of each row as a mask (B, V); among equals the lower ids."""
     k = min(top_k, logits.shape[-1])
-    threshold = logits.topk(k, dim=-1).values[:, -1:]
-    stays = logits >= threshold
-    if (stays.sum(dim=-1) == k).all():
-        return stays
+    ranked = logits.topk(min(k + 1, logits.shape[-1]), dim=-1).values
+    threshold, next_one = ranked[:, k - 1 : k], ranked[:, k:]
+    if (next_one < threshold).all():
+        return logits >= threshold
     above, tied = logits > threshold, logits == threshold
     room = k - above.sum(dim=-1, keepdim=True)
     return above | (tied & (tied.cumsum(dim=-1) <= room))
@@ -147,8 +147,8 @@ def nucleus_by_bands(logits: Tensor, top_p: float, temperature: float) -> Tensor
     highest = scaled.amax()
     weights = scaled.double().sub_(highest).exp_()
     band = (highest - scaled).mul_(BANDS_PER_NAT).clamp_(max=BANDS - 1).long()
-    mass, total = weights.new_zeros(BANDS).scatter_add_(0, band, weights), weights.sum()
-    before = mass.cumsum(dim=0) - mass
+    mass = weights.new_zeros(BANDS).scatter_add_(0, band, weights)
+    before, total = mass.cumsum(dim=0) - mass, mass.sum()
     last = int(is_below(before / total, top_p).sum()) - 1
     stays, ids = band < last, (band == last).nonzero()[:, 0]
     ids = ids[logits[ids].argsort(descending=True, stable=True)]
