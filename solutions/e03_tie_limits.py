@@ -22,6 +22,10 @@ def at(temperature: float) -> list[float]:
 
 
 check_table = Numbers(tie_limits, tolerance=0.005)
+variants = (
+    ("(1, 1, 0)", "[[1.0, 1.0, 0.0]]", "are e, e and 1", "[1.0, 0.0, 0.0]", "[0.5, 0.5, 0.0]", "[0.0, 0.0, 1.0]"),
+    ("(0, 1, 1)", "[[0.0, 1.0, 1.0]]", "are 1, e and e", "[0.0, 1.0, 0.0]", "[0.0, 0.5, 0.5]", "[1.0, 0.0, 0.0]"),
+)
 
 
 def wrong_one_hot() -> dict[str, list[float]]:

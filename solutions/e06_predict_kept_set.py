@@ -24,6 +24,10 @@ def kept(logits: Tensor) -> set[int]:
 
 
 check_sets = Prediction(predict_kept_set)
+variants = (
+    ("(0.1, 0.2, 0.3, 0.4)", "[[0.1, 0.2, 0.3, 0.4]]", "{0}", "{3, 4}", "{4}", "{2, 3}", "{3}"),
+    ("(0.4, 0.1, 0.2, 0.3)", "[[0.4, 0.1, 0.2, 0.3]]", "{1}", "{1, 4}", "{1}", "{0, 3}", "{0}"),
+)
 
 
 def wrong_no_difference() -> dict[str, set[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -24,11 +25,12 @@ def test_some_exercises_vary():
 @each_variant
 def test_every_text_is_replaced_on_both_pages_or_one(exercise):
     base = replace(exercise, variant=0)
-    pages = base.path.read_text(encoding="utf-8"), base.page_source
+    page = re.sub(r"^variants = \(.*?^\)", "", base.page_source, flags=re.M | re.S)
+    pages = base.path.read_text(encoding="utf-8"), page
     texts = exercise.variants[exercise.variant]
     assert len(texts) == len(exercise.variants[0])
     for old in exercise.variants[0]:
-        assert any(old in page.partition("variants = ")[0] for page in pages), old
+        assert any(old in page for page in pages), old
     shown = exercise.task.text + exercise.task.stub + " ".join(exercise.task.hints)
     for new in texts:
         shown = shown.replace(new, "")
