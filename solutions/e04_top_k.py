@@ -70,6 +70,11 @@ def wrong_zero(logits: Tensor, top_k: int) -> Tensor:
     return torch.where(kept == logits, kept, 0.0)
 
 
+def wrong_stays_sorted(logits: Tensor, top_k: int) -> Tensor:
+    """leaves the logits in sorted order instead of putting them back"""
+    return keep_top_k(logits, top_k).sort(dim=-1, descending=True).values
+
+
 def wrong_one_more(logits: Tensor, top_k: int) -> Tensor:
     """keeps k + 1 tokens"""
     return keep_top_k(logits, top_k + 1)

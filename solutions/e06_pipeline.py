@@ -74,6 +74,17 @@ def wrong_not_renormalised_at_end(logits: Tensor, temperature: float, top_k: int
     return torch.softmax(logits / temperature, dim=-1) * kept
 
 
+def wrong_zeros_in_softmax(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
+    """drops with the logit 0 instead of -inf, so dropped tokens come back"""
+    dropped = next_token_probs(logits, temperature, top_k, top_p) == 0
+    return (logits / temperature).masked_fill(dropped, 0.0).softmax(dim=-1)
+
+
+def wrong_stays_sorted(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
+    """leaves the tokens in sorted order instead of putting them back"""
+    return next_token_probs(logits, temperature, top_k, top_p).sort(dim=-1, descending=True).values
+
+
 def wrong_ignores_temperature(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
     """ignores the temperature"""
     return next_token_probs(logits, 1.0, top_k, top_p)

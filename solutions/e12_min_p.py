@@ -52,6 +52,16 @@ def wrong_not_renormalised(probs: Tensor, share: float) -> Tensor:
     return probs * (keep_min_p(probs, share) > 0)
 
 
+def wrong_softmax_again(probs: Tensor, share: float) -> Tensor:
+    """takes a softmax of probabilities, which belongs to logits; here dividing by the sum is enough"""
+    return probs.masked_fill(keep_min_p(probs, share) == 0, -torch.inf).softmax(dim=-1)
+
+
+def wrong_zeros_in_softmax(probs: Tensor, share: float) -> Tensor:
+    """fills with 0 and takes a softmax, in which 0 is a number like any other: dropped tokens come back"""
+    return probs.masked_fill(keep_min_p(probs, share) == 0, 0.0).softmax(dim=-1)
+
+
 def wrong_whole_batch(probs: Tensor, share: float) -> Tensor:
     """takes the largest probability of the whole batch for the bar, and the likeliest of each row besides"""
     return keep(probs, (probs >= share * probs.max()) | (probs == probs.amax(dim=-1, keepdim=True)))

@@ -77,6 +77,12 @@ def wrong_one_more() -> Table:
     return typical_set() | sets({2}, {1, 2, 3}, {1, 2, 3})
 
 
+def wrong_counts_from_0() -> Table:
+    """counts the ranks from 0, but the likeliest token is rank 1"""
+    right = typical_set()
+    return {name: {rank - 1 for rank in row} if isinstance(row, set) else row for name, row in right.items()}
+
+
 def wrong_likeliest_always() -> Table:
     """keeps the likeliest token besides, which top-p always does and typical sampling does not"""
     return typical_set() | sets({1, 2}, {1, 2}, {1, 2, 3})
