@@ -50,19 +50,22 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", help=f"any of {', '.join(PARTS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="fewer turns, shorter texts, fewer cases")
     parser.add_argument("--json", type=Path, help="write all figures to this file too")
+    parser.add_argument("--markdown", type=Path, help="write the table to this file too")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     args = parser.parse_args()
     if unknown := [name for name in args.parts if name not in PARTS]:
         parser.error(f"no part {', '.join(unknown)}; known: {', '.join(PARTS)}")
     torch.set_num_threads(args.threads)
     _be_quiet()
-    print(machine(args.threads), end="\n\n")
-    show(HEAD)
-    show(["---"] * len(HEAD))
+    for line in ("# Figures", "", machine(args.threads), "", line_of(HEAD), line_of(["---"] * len(HEAD))):
+        say(line)
     start, rows = time.perf_counter(), []
     for name in args.parts or [name for name in PARTS if not (args.quick and name in SLOW)]:
         rows += measured(name, QUICK if args.quick else FULL)
-    print(f"\n{time.perf_counter() - start:.0f} seconds; load before and now: {LOAD[0]:.1f} and {load_now():.1f}")
+    seconds = time.perf_counter() - start
+    say(f"\n{seconds:.0f} seconds; load before and after (of others too): {LOAD:.1f} and {load_now():.1f}.")
+    if args.markdown:
+        args.markdown.write_text("\n".join(LINES) + "\n", encoding="utf-8")
     if args.json:
         values = {"machine": machine(args.threads), "rows": [dataclasses.asdict(row) for row in rows]}
         args.json.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
@@ -75,9 +78,9 @@ def measured(name: str, effort) -> list[Row]:
     try:
         for row in PARTS[name](effort):
             rows.append(row)
-            show(cells(row))
+            say(line_of(cells(row)))
     except (ImportError, LookupError) as error:
-        print(f"| {name} | left out: {error} |", flush=True)
+        say(line_of([name, f"left out: {error}", *[""] * (len(HEAD) - 2)]))
     return rows
 
 
@@ -90,8 +93,13 @@ def cells(row: Row) -> list[str]:
     return [row.part, row.what, row.peer, ours, theirs, row.unit, f"{row.ratio:.2f}", spread, goal, row.verdict]
 
 
-def show(values) -> None:
-    print("| " + " | ".join(values) + " |", flush=True)
+def line_of(values) -> str:
+    return "| " + " | ".join(values) + " |"
+
+
+def say(line: str) -> None:
+    LINES.append(line)
+    print(line, flush=True)
 
 
 def machine(threads: int) -> str:
@@ -115,7 +123,7 @@ def _be_quiet() -> None:
     logging.disable_progress_bar()
 
 
-LOAD = (load_now(),)
+LOAD, LINES = load_now(), []
 
 if __name__ == "__main__":
     sys.exit(main())
