@@ -1,7 +1,8 @@
 """What can change a greedy choice?
 
 Greedy takes the token with the largest logit, of equal ones the lower id. Somebody does something to the logits
-or to the program first. Does another token come out? Give the letter of one option for each.
+or to the program first. Does another token come out? Take all sums and quotients as exact. Give the letter of one
+option for each.
 """
 
 objective = "Tell what can change a greedy text"

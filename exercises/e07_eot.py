@@ -1,7 +1,8 @@
 """Waiting for 50256.
 
-A program was written for GPT-2: its loop ends a row at id 50256, the end of text of GPT-2, and at nothing else. Then
-other models, prompts and settings are tried with it. What happens in each case? Give the letter of one option.
+A program was written for GPT-2: it calls our `generate` with 50256, the end of text of GPT-2, as the one id that ends
+a row. Then other models, prompts and settings are tried with it. What happens in each case? Give the letter of one
+option.
 """
 
 objective = "Explain why the end id must be the model's own"
@@ -23,7 +24,7 @@ options = {
 eot: dict[str, str] = {
     "GPT-2: 50,257 tokens, ends with 50256": ...,
     "GPT-2, and the prompt has a 50256 between two examples": ...,
-    "GPT-2, trained further on texts without any end": ...,
+    "a model like GPT-2, trained on texts without any end": ...,
     "GPT-2, but the program is given no end id": ...,
     "tiny: 1,024 tokens, ends with 2": ...,
     "SmolLM2: 49,152 tokens, ends with 2": ...,

@@ -8,8 +8,9 @@ arguments say that what is left in the cache is wrong:
 2. depth: what is left was computed while the dropped token could be seen.
 
 Which of them holds for each model, compared with reading the window afresh? Rotary positions turn queries and keys,
-and a score depends on the difference of two positions only. The last model was trained with a sliding window as long
-as the context, and reading afresh means reading the whole text with that window. Give the letter of one option.
+a score depends on the difference of two positions only, and what is new is counted on from the old. The last model
+was trained with a sliding window as long as the context, and reading afresh means reading the whole text with that
+window. Give the letter of one option.
 """
 
 objective = "Say which argument against the old cache holds for which model"

@@ -93,6 +93,16 @@ def wrong_truth(ids: list[int]) -> int:
     return int(bool(lengths(ids)))
 
 
+def wrong_from_two(ids: list[int]) -> int:
+    """never tries n = 1, a single token that is repeated"""
+    return next((n for n in lengths(ids) if n > 1), 0)
+
+
+def wrong_minus_one(ids: list[int]) -> int:
+    """gives -1 instead of 0 where there is no repetition"""
+    return loop_length(ids) or -1
+
+
 def right_list(ids: list[int]) -> int:
     return min(lengths(ids), default=0)
 

@@ -80,5 +80,16 @@ def wrong_ban() -> dict[str, str]:
     return greedy_changes() | {"its token banned (logit -inf)": "b"}
 
 
+def wrong_always() -> dict[str, str]:
+    """That leaves the order of the logits as it is, or has no part in the choice: the same token comes every time."""
+    unchanged = [name for name, right in greedy_changes().items() if right == "a"]
+    return greedy_changes() | dict.fromkeys(unchanged, "c")
+
+
+def wrong_ban_is_in_vain() -> dict[str, str]:
+    """A ban takes the winner away: -inf is below every other logit, so the second best is taken."""
+    return greedy_changes() | {"its token banned (logit -inf)": "a"}
+
+
 def right_by_hand() -> dict[str, str]:
     return dict(zip(CHANGES, "aaaabc"))

@@ -101,6 +101,11 @@ def wrong_dtype(probs: Tensor, uniforms: Tensor) -> Tensor:
     return draw_token(probs, uniforms).float()
 
 
+def wrong_from_the_right(probs: Tensor, uniforms: Tensor) -> Tensor:
+    """measures u from the right end of the ruler (1 - u)"""
+    return draw_token(probs, 1 - uniforms)
+
+
 def right_loop(probs: Tensor, uniforms: Tensor) -> Tensor:
     drawn = []
     for row, u in zip(probs, uniforms.tolist()):

@@ -84,6 +84,11 @@ def wrong_probability(first: Tensor, second: Tensor) -> Tensor:
     return torch.stack([first[start], second[start, end]])
 
 
+def wrong_second_over_all(first: Tensor, second: Tensor) -> Tensor:
+    """takes the likeliest second token over all first tokens together, whatever the first one is"""
+    return torch.stack([first.argmax(), (first @ second).argmax()])
+
+
 def right_loop(first: Tensor, second: Tensor) -> Tensor:
     texts = [(i, j) for i in range(len(first)) for j in range(len(first))]
     return torch.tensor(max(texts, key=lambda text: float(first[text[0]] * second[text])))

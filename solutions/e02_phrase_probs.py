@@ -84,6 +84,11 @@ def wrong_logs(probs: list[float], start: int, period: int) -> list[float]:
     return [sum(map(math.log, part)) for part in repetitions(probs, start, period)]
 
 
+def wrong_root(probs: list[float], start: int, period: int) -> list[float]:
+    """takes the root of each product, which is the (geometric) mean of a token and not the probability of the phrase"""
+    return [math.prod(part) ** (1 / period) for part in repetitions(probs, start, period)]
+
+
 def right_loop(probs: list[float], start: int, period: int) -> list[float]:
     found, product, length = [], 1.0, 0
     for p in probs[start:]:

@@ -57,5 +57,10 @@ def wrong_half_of_fifty() -> Table:
     return tail_risk() | {"steps until likely": 25}
 
 
+def wrong_tokens_independent() -> Table:
+    """multiplies within a step, as if 1,000 tokens were drawn; one token is drawn, so their probabilities add up"""
+    return table(1 - (1 - EACH) ** TOKENS)
+
+
 def right_by_hand() -> Table:
     return {"in one step": 0.1, "in 50 steps": 0.995, "steps until likely": 7}

@@ -15,6 +15,11 @@ ROWS = torch.tensor([[5, 21, *[8] * 18], [7, 6, 21, *[9] * 17]])
 ENDLESS = ROWS.where(torch.tensor([[True], [False]]), torch.tensor([7, 6, *[9] * 18]))
 
 
+def wrong_ends_all_the_same() -> dict[str, int]:
+    """lets the loop end after 3 steps although row 1 never ends; then only the budget ends it"""
+    return all_end() | {"columns if row 1 never ends": PROMPT + 3}
+
+
 class Script:
     """A model that writes the given rows, whatever it reads."""
 

@@ -84,6 +84,14 @@ def wrong_negative(prompt_lens: list[int], context: int, max_new_tokens: int) ->
     return min(max_new_tokens, context - max(prompt_lens))
 
 
+@fails("no error")
+def wrong_just_full(prompt_lens: list[int], context: int, max_new_tokens: int) -> int:
+    """lets a prompt pass that is exactly as long as the context (`>` where `>=` is meant)"""
+    if max(prompt_lens) > context:
+        raise ValueError("no room")
+    return min(max_new_tokens, context - max(prompt_lens))
+
+
 def right_row_by_row(prompt_lens: list[int], context: int, max_new_tokens: int) -> int:
     budget = max_new_tokens
     for length in prompt_lens:

@@ -41,7 +41,7 @@ class Writer:
 CASES = {
     "GPT-2: 50,257 tokens, ends with 50256": Writer(50257, (*TEXT, GPT2_END)),
     "GPT-2, and the prompt has a 50256 between two examples": Writer(50257, (*TEXT, GPT2_END), (WORD, GPT2_END, WORD)),
-    "GPT-2, trained further on texts without any end": Writer(50257, TEXT),
+    "a model like GPT-2, trained on texts without any end": Writer(50257, TEXT),
     "GPT-2, but the program is given no end id": Writer(50257, (*TEXT, GPT2_END), waits_for=None),
     "tiny: 1,024 tokens, ends with 2": Writer(1024, (*TEXT, 2)),
     "SmolLM2: 49,152 tokens, ends with 2": Writer(49152, (*TEXT, 2)),
@@ -109,6 +109,16 @@ def wrong_word_is_harmless() -> dict[str, str]:
 def wrong_outside_is_silence() -> dict[str, str]:
     """You expect an empty answer where the id does not exist; it is an error, and it says so."""
     return eot() | {name: "e" for name in CASES if name.startswith(("tiny", "SmolLM2"))}
+
+
+def wrong_prompt_cuts() -> dict[str, str]:
+    """You let an end in the prompt cut the text off; the loop asks only for tokens that the model has written."""
+    return changed("between two examples", "c")
+
+
+def wrong_no_end_is_an_error() -> dict[str, str]:
+    """You expect an error where no end is given; it is allowed, and then the budget alone ends the text."""
+    return changed("no end id", "d")
 
 
 def right_by_hand() -> dict[str, str]:

@@ -102,6 +102,13 @@ def wrong_in_place(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     return right
 
 
+@fails("shape")
+def wrong_drops_columns_of_pad(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
+    """drops every column that holds nothing but the id of pad, although the model may have written that id itself"""
+    right = finish_rows(new_tokens, eos, pad)
+    return right[:, (right != pad).any(dim=0)]
+
+
 def right_step_by_step(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     finished = torch.zeros(len(new_tokens), dtype=torch.bool)
     columns = []

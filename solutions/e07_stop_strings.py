@@ -229,6 +229,27 @@ def wrong_takes_one_more(pieces: Iterator[str], stops: list[str]) -> Iterator[st
     yield held.held
 
 
+def wrong_only_at_the_end(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
+    """looks for a stop string at the end of the text only, although a piece may bring it and more text behind it"""
+    held = ""
+    for piece in pieces:
+        text = held + piece
+        found = [len(text) - len(stop) for stop in stops if text.endswith(stop)]
+        if found:
+            yield text[: min(found)]
+            return
+        sure = len(text) - longest_beginning(text, stops)
+        yield text[:sure]
+        held = text[sure:]
+    yield held
+
+
+def wrong_joins_all_pieces(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
+    """takes all pieces before it shows anything, also those after the stop string"""
+    text = "".join(pieces)
+    yield text[: min((text.index(stop) for stop in stops if stop in text), default=len(text))]
+
+
 def right_library(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     matcher = StopStrings(stops)
     for piece in pieces:

@@ -74,6 +74,16 @@ def wrong_mebibytes(*sizes: int) -> int:
     return cache_bytes(*sizes) // 2**20
 
 
+def wrong_queries_too(*sizes: int) -> int:
+    """keeps queries besides keys and values; an old query is never needed again"""
+    return cache_bytes(*sizes) // 2 * 3
+
+
+def wrong_one_head(*sizes: int) -> int:
+    """forgets the key/value heads"""
+    return cache_bytes(sizes[0], 1, *sizes[2:])
+
+
 def right_product(*sizes: int) -> int:
     return math.prod(sizes) * 2
 

@@ -128,6 +128,14 @@ def wrong_cuts_silently(cache: SimpleNamespace, keys: Tensor, values: Tensor) ->
     return update(cache, keys[:, :, :room], values[:, :, :room])
 
 
+@fails("error")
+def wrong_last_place_free(cache: SimpleNamespace, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """refuses tokens that fill the buffer exactly (`>=` where `>` is meant)"""
+    if cache.length + keys.shape[2] >= cache.keys.shape[2]:
+        raise ValueError("full")
+    return update(cache, keys, values)
+
+
 def right_narrow(cache: SimpleNamespace, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
     count, room = keys.shape[2], cache.keys.shape[2]
     if cache.length + count > room:

@@ -110,6 +110,11 @@ def wrong_merges_heads(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     return attend(queries, keys, values).transpose(1, 2)
 
 
+def wrong_scale_by_length(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """divides by the square root of the number of keys instead of the head size"""
+    return attend(queries * (keys.shape[3] / keys.shape[2]) ** 0.5, keys, values)
+
+
 def right_query_by_query(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     count, length = queries.shape[2], keys.shape[2]
     outputs = []

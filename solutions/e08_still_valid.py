@@ -110,5 +110,10 @@ def wrong_nothing_without_mask() -> dict[str, str]:
     return still_valid() | {"a sixth token is appended, and attention is not causal": "f"}
 
 
+def wrong_nothing_is_left() -> dict[str, str]:
+    """What stands before the change never looked at it, so its entries stay; only what lies behind can be spoilt."""
+    return still_valid() | {"token 3 is replaced": "f", "token 5 is taken back": "f", "a sixth token is appended": "f"}
+
+
 def right_by_hand() -> dict[str, str]:
     return dict(zip(EVENTS, "aabfe"))

@@ -106,5 +106,10 @@ def wrong_one_byte() -> Table:
     return table(bytes_per_weight=1)
 
 
+def wrong_seconds() -> Table:
+    """gives seconds instead of milliseconds"""
+    return table() | {"milliseconds for a prompt of 1,000": seconds(1000)}
+
+
 def right_by_hand() -> Table:
     return dict(zip(what_bounds(), (25.0, 400.0, 50.0, 400.0, 100.0)))

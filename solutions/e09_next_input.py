@@ -119,6 +119,12 @@ def wrong_one_row(x, cache, use_cache, max_seq_len):
     return ids[0], kept
 
 
+def wrong_cuts_first(x, cache, use_cache, max_seq_len):
+    """cuts the text first, and then asks for the cache as if nothing had been cut"""
+    x = x[:, -max_seq_len:]
+    return (x, None) if cache is None or not use_cache else (x[:, cache.length :], cache)
+
+
 def right_library(x, cache, use_cache, max_seq_len):
     return library_input(x, cache, use_cache, max_seq_len)
 

@@ -98,5 +98,15 @@ def wrong_no_cache() -> dict[str, int]:
     return reach() | {NAMES[4]: token_passes(500, 500, False)}
 
 
+def wrong_feeds_the_last() -> dict[str, int]:
+    """feeds the last token too, although nothing is predicted from it"""
+    return reach() | {NAMES[4]: 1000}
+
+
+def wrong_keeps_the_ones_before() -> dict[str, int]:
+    """keeps the tokens before it and forgets the newest, which has an entry of its own"""
+    return reach() | {NAMES[3]: 4095}
+
+
 def right_by_hand() -> dict[str, int]:
     return table(4, 10, 131_041, 4096, 999)

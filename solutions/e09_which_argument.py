@@ -114,5 +114,15 @@ def wrong_both_everywhere() -> dict[str, str]:
     return dict.fromkeys(MODELS, "a")
 
 
+def wrong_learned_depth_only() -> dict[str, str]:
+    """Learned positions are added at the entrance, so every entry holds its old one: the first argument counts too."""
+    return which_argument() | {"learned positions, several layers": "c", "learned positions, one layer": "d"}
+
+
+def wrong_rotary_is_learned() -> dict[str, str]:
+    """Rotary positions enter a score as a difference, so a shift of all of them changes nothing."""
+    return which_argument() | {"rotary positions, several layers": "b", "rotary positions, one layer": "b"}
+
+
 def right_by_hand() -> dict[str, str]:
     return dict(zip(MODELS, "abcdcd"))

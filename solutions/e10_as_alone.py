@@ -109,5 +109,15 @@ def wrong_never_the_same() -> dict[str, str]:
     return changed("left, masked, positions", "b")
 
 
+def wrong_expects_errors() -> dict[str, str]:
+    """You expect an error, but all shapes fit, and a model reads what it is given; only a mask can be refused."""
+    return dict.fromkeys(as_alone(), "c")
+
+
+def wrong_mask_mends_the_right() -> dict[str, str]:
+    """You trust the mask to mend right padding; the text would still go on behind a gap, so generate refuses it."""
+    return changed("right, its mask", "a")
+
+
 def right_by_hand() -> dict[str, str]:
     return dict(zip(as_alone(), "abbabaca"))

@@ -71,6 +71,10 @@ def slips_in_the_end(prompts: Texts) -> Texts:
     return [[*text[:-1], last] for text in right(prompts)]
 
 
+def turns_texts_round(prompts: Texts) -> Texts:
+    return right(prompts) if len(prompts) == 1 else [text[::-1] for text in right(prompts)]
+
+
 GENERATORS = {
     made.__name__.replace("_", " "): made
     for made in (
@@ -82,6 +86,7 @@ GENERATORS = {
         leaves_the_pads,
         loses_a_row,
         slips_in_the_end,
+        turns_texts_round,
     )
 }
 
@@ -156,6 +161,13 @@ def wrong_order(generate_batch: Callable, prompts: Texts) -> list[int]:
     """is content if each text of the batch is found somewhere among the texts alone"""
     alone = [generate_batch([prompt])[0] for prompt in prompts]
     return [row for row, (own, _text) in enumerate(zip_longest(generate_batch(prompts), alone)) if own not in alone]
+
+
+@fails("shape")
+def wrong_any_order(generate_batch: Callable, prompts: Texts) -> list[int]:
+    """compares which tokens a text has, without regard to their order"""
+    pairs = zip_longest(generate_batch(prompts), [generate_batch([prompt])[0] for prompt in prompts])
+    return [row for row, (own, other) in enumerate(pairs) if own is None or sorted(own) != sorted(other)]
 
 
 @fails("shape")

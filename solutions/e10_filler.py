@@ -66,6 +66,18 @@ def wrong_pairs_in_order() -> dict[str, int | float]:
     return filler() | {"cells for answers, two batches": 2 * max(a, b) + 2 * max(c, d)}
 
 
+def wrong_one_row_of_each_batch() -> dict[str, int | float]:
+    """counts the steps of the batches and forgets that each has several rows"""
+    short, long = sorted(ANSWERS)[:2], sorted(ANSWERS)[2:]
+    steps = {"cells for answers, one batch": max(ANSWERS), "cells for answers, two batches": max(short) + max(long)}
+    return filler() | steps
+
+
+def wrong_without_prompts() -> dict[str, int | float]:
+    """forgets that the prompts stand in the rectangle too"""
+    return counted(0, max(ANSWERS), sum(ANSWERS))
+
+
 def right_cell_by_cell() -> dict[str, int | float]:
     rows = [["." * (8 - p) + "x" * p + "x" * a + "." * (40 - a)] for p, a in zip(PROMPTS, ANSWERS)]
     board = "".join(row for (row,) in rows)
