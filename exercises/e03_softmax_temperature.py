@@ -1,8 +1,8 @@
 """Softmax with temperature.
 
-Write the distribution softmax(logits / temperature) over the last axis, for logits of any shape (..., V).
-Logits may be large, such as 1000, and some may be -inf; the result must still be finite and sum to 1. Do not
-call a ready-made softmax: build it from exp.
+Write the distribution softmax(logits / temperature) over the last axis, for logits of any shape (..., V): one row
+(V,), a batch of rows (B, V), or more axes in front. Logits may be large, such as 1000, and some may be -inf; the
+result must still be finite and sum to 1. Do not call a ready-made softmax: build it from exp.
 """
 
 from torch import Tensor

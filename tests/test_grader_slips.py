@@ -231,3 +231,15 @@ def test_an_exercise_called_by_its_number_is_led_to_the_names_of_its_chapter():
     with pytest.raises(UnknownExercise, match=r"Did you mean .*ratio / softmax_temperature") as caught:
         exercises.hint("3.1")
     assert caught.value._render_traceback_() == [f"UnknownExercise: {caught.value}"]
+
+
+def test_an_answer_in_the_place_of_the_name_is_told_briefly():
+    with pytest.raises(TypeError, match=r'must be a text, such as "top_p", got function; an answer') as caught:
+        exercises.check(find("top_p").reference)
+    assert caught.value._render_traceback_() == [f"NoName: {caught.value}"]
+
+
+@pytest.mark.parametrize(("name", "close"), [("softmaks", "softmax_temperature"), ("nuclues", "nuclei")])
+def test_a_misspelt_word_of_a_name_is_enough(name, close):
+    with pytest.raises(UnknownExercise, match=f"Did you mean .*{close}"):
+        exercises.hint(name)

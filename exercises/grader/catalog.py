@@ -26,12 +26,20 @@ PAGES = FOLDER.parent / "solutions"
 NAME = re.compile(r"e(\d\d)_(\w+)")
 
 
-class UnknownExercise(LookupError):
-    """There is no exercise of that name; the message offers the close ones."""
+class Brief(Exception):
+    """An error that a notebook shows as its message alone, since the fault is in the student's own line."""
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython shows in a notebook: the message alone, since the fault is in the student's own line."""
-        return [f"UnknownExercise: {self}"]
+        """What IPython shows in the place of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class UnknownExercise(Brief, LookupError):
+    """There is no exercise of that name; the message offers the close ones."""
+
+
+class NoName(Brief, TypeError):
+    """Something else stands where the name of an exercise belongs."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +187,7 @@ def find(name: str, folder: Path = FOLDER) -> Exercise:
     """The exercise called `e05_top_p`, `top_p`, or by its function `keep_top_p`; UnknownExercise offers close names."""
     if not isinstance(name, str):
         text = _('the name of an exercise must be a text, such as "top_p", got {kind}; an answer comes after it')
-        raise TypeError(text.format(kind=type(name).__name__))
+        raise NoName(text.format(kind=type(name).__name__))
     wanted = name.strip().removesuffix(".py")
     exercises = all_exercises(folder)
     for exercise in exercises:
