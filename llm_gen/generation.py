@@ -122,7 +122,7 @@ def generate_steps(
     if seconds < 0:
         raise ValueError(f"max_time must be >= 0 seconds, got {max_time!r}")
     processors, warpers = check_functions("processors", processors), check_functions("warpers", warpers)
-    _warn_of_dropout(model)
+    warn_of_dropout(model)
     settings = Settings(
         do_sample, temperature, top_k, top_p, eos, pad, generator, processors, warpers, min_new_tokens, seconds
     )
@@ -204,7 +204,8 @@ def check_functions(name: str, functions: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(functions)
 
 
-def _warn_of_dropout(model: Any) -> None:
+def warn_of_dropout(model: Any) -> None:
+    """One UserWarning for a model in train mode that has dropout."""
     parts = model.modules() if isinstance(model, nn.Module) else ()
     if any(isinstance(part, nn.Dropout) and part.training and part.p > 0 for part in parts):
         warnings.warn("the model is in train mode, so dropout makes its text random; call model.eval()", stacklevel=3)

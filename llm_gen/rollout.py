@@ -142,6 +142,8 @@ def batched_generate(
     """
     if check_flag("greedy", greedy):
         temperature, top_k, top_p = GREEDY
+    if not hasattr(prompts, "__len__") or isinstance(prompts, str):
+        raise TypeError(f"prompts must be a list of prompts, got {prompts!r}")
     if len(prompts) == 0:
         return []
     ids, attention_mask = _pad_left(model, prompts)
@@ -197,7 +199,9 @@ def _whole_mask(attention_mask: Tensor | None, sequences: Tensor, targets: Tenso
     if attention_mask is None:
         return None
     if isinstance(attention_mask, Tensor) and attention_mask.shape != sequences.shape and targets.any():
-        prompt_len = int(targets.any(dim=0).nonzero()[0]) + 1
+        # Not every token of the response need be asked for, so the prompt may end before the first that is.
+        first = int(targets.any(dim=0).nonzero()[0]) + 1
+        prompt_len = min(first, attention_mask.shape[1]) if attention_mask.ndim == 2 else first
         check_generation_mask(attention_mask, sequences[:, :prompt_len])
         ones = torch.ones_like(sequences[:, prompt_len:], dtype=attention_mask.dtype)
         attention_mask = torch.cat([attention_mask, ones], dim=1)
@@ -223,10 +227,19 @@ def _target_logits(
 
 def _pad_left(model: Any, prompts: Sequence[Sequence[int] | Tensor]) -> tuple[Tensor, Tensor]:
     """Prompts of any lengths as ids (B, P) and mask (B, P); what fills the padding is never looked at."""
-    rows = [torch.as_tensor(prompt, dtype=None if len(prompt) else torch.long).reshape(-1) for prompt in prompts]
+    rows = [_prompt(f"prompts[{index}]", prompt, model.vocab_size) for index, prompt in enumerate(prompts)]
     width = max(len(row) for row in rows)
-    for index, row in enumerate(rows):
-        check_ids(f"prompts[{index}]", row[None], model.vocab_size)
     ids = torch.stack([torch.cat([row.new_zeros(width - len(row)), row]) for row in rows])
     lengths = torch.tensor([len(row) for row in rows])
     return ids, (torch.arange(width) >= width - lengths[:, None]).long()
+
+
+def _prompt(name: str, prompt: Sequence[int] | Tensor, vocab_size: int) -> Tensor:
+    """One prompt, a list of ids or a tensor (P,) or (1, P), as int64 (P,)."""
+    if not isinstance(prompt, Tensor):
+        if not hasattr(prompt, "__len__") or isinstance(prompt, str):
+            raise TypeError(f"{name} must be a list of token ids, got {prompt!r}")
+        prompt = torch.as_tensor(prompt, dtype=None if len(prompt) else torch.long)
+    if prompt.ndim != 1 and prompt.shape[:-1] != (1,):
+        raise ValueError(f"{name} must hold one prompt, got shape {tuple(prompt.shape)}")
+    return check_ids(name, prompt.reshape(1, -1), vocab_size)[0]

@@ -3,10 +3,17 @@
 import pytest
 import torch
 from plain_search import groups_by_loops
-from stubs import FAMILIES, Stub, pad_left, tiny, watch_caches
+from stubs import FAMILIES, Stub, fresh_tiny, pad_left, tiny, watch_caches
 
 from llm_gen import generate
-from llm_gen.beyond import beam_search, beam_steps
+from llm_gen.beyond import (
+    beam_search,
+    beam_steps,
+    best_of,
+    contrastive_search,
+    prompt_lookup,
+    speculative_generate,
+)
 
 PROMPTS = torch.tensor([[3, 1, 4, 1], [9, 2, 6, 5]])
 
@@ -101,7 +108,60 @@ def test_groups_are_told_what_the_earlier_ones_took():
 def test_no_steps_and_no_rows():
     found = beam_search(Stub("NEXT"), torch.tensor([[1, 2]]), 0, 2, results=2)
     assert found.sequences.tolist() == [[[1, 2], [1, 2]]] and found.scores.tolist() == [[0, 0]]
-    assert beam_search(Stub("NEXT"), torch.zeros((0, 2), dtype=torch.long), 3, 2).sequences.shape[0] == 0
+    assert beam_search(Stub("NEXT"), torch.zeros((0, 2), dtype=torch.long), 3, 2).sequences.shape == (0, 1, 5)
+
+
+def test_a_processor_never_meets_a_text_that_it_has_forbidden():
+    def count_up(ids, logits):
+        legal = torch.full_like(logits, -torch.inf)
+        for row, text in enumerate(ids.tolist()):
+            if text == list(range(1, len(text) + 1)):  # any other text has no way on
+                legal[row, len(text) + 1] = logits[row, len(text) + 1]
+        return legal
+
+    found = beam_search(Random(10, 0), torch.tensor([[1]]), 4, 3, processors=[count_up], results=2)
+    assert found.sequences.tolist() == [[[1, 2, 3, 4, 5], [1, 0, 0, 0, 0]]]
+    assert found.scores.isinf().tolist() == [[False, True]]
+
+
+def test_a_search_ends_where_nothing_can_go_on():
+    def one_word(ids, logits):
+        legal = torch.full_like(logits, -torch.inf)
+        legal[:, 4 if ids.shape[1] == 1 else 7] = 0.0
+        return legal
+
+    how = {"processors": [one_word], "eos_token_id": 7, "results": 2}
+    steps = list(beam_steps(Random(10, 0), torch.tensor([[1]]), 30, 3, processors=[one_word], eos_token_id=7))
+    assert len(steps) == 2
+    for groups in (1, 3):
+        found = beam_search(Random(10, 0), torch.tensor([[1]]), 30, 3, groups=groups, **how)
+        assert found.sequences[0, 0].tolist() == [1, 4, 7]
+
+
+def test_a_beam_that_cannot_be_takes_nothing_from_the_next_group():
+    # Two beams a group, and only one text is open: its token costs the second group one diversity, not two.
+    def two(ids, logits):
+        return logits.new_tensor([0.0, -0.8] + [-torch.inf] * 8).expand_as(logits)
+
+    def first(ids, logits):
+        return two(ids, logits).index_fill(-1, torch.tensor([1]), -torch.inf) if ids.shape[1] == 1 else two(ids, logits)
+
+    step = next(beam_steps(Random(10, 0), torch.tensor([[1]]), 1, 4, groups=2, diversity=0.7, processors=[first]))
+    assert step.totals[0].tolist() == [0.0, -torch.inf, -0.7, -torch.inf]
+
+
+@pytest.mark.parametrize("method", ["beam", "best", "contrastive", "speculative"])
+def test_dropout_in_train_mode_is_told_once(method):
+    model = fresh_tiny("GPT2", dropout=0.5).train()
+    calls = {
+        "beam": lambda: beam_search(model, PROMPTS[:1], 2, 2),
+        "best": lambda: best_of(model, PROMPTS[:1], 2, 2),
+        "contrastive": lambda: contrastive_search(model, PROMPTS[:1], 2),
+        "speculative": lambda: speculative_generate(model, prompt_lookup, PROMPTS[:1], 2, False),
+    }
+    with pytest.warns(UserWarning, match="train mode") as told:
+        calls[method]()
+    assert len(told) == 1
 
 
 def test_the_steps_tell_how_the_texts_grew():

@@ -68,7 +68,7 @@ def test_the_score_is_the_models_own_whatever_was_drawn_from():
 def test_no_steps_and_no_rows():
     found = best_of(Stub("NEXT"), torch.tensor([[1, 2]]), 0, 3)
     assert found.sequences.tolist() == [[[1, 2]] * 3] and found.scores.tolist() == [[0, 0, 0]]
-    assert best_of(Stub("NEXT"), torch.zeros((0, 2), dtype=torch.long), 2, 3).sequences.shape == (0, 3, 2)
+    assert best_of(Stub("NEXT"), torch.zeros((0, 2), dtype=torch.long), 2, 3).sequences.shape == (0, 3, 4)
 
 
 @pytest.mark.parametrize(

@@ -279,5 +279,24 @@ def test_what_does_not_fit_is_refused_by_name():
         compute_logprobs(model, ids, everything(ids), requires_grad=1)
     with pytest.raises(ValueError, match=r"prompts\[1\]"):
         batched_generate(model, [[1], []], 2, stop_tokens=(), pad_id=0)
+    for prompts, error, words in (
+        ([1, 2], TypeError, r"prompts\[0\] must be a list of token ids, got 1"),
+        (["ab"], TypeError, r"prompts\[0\] must be a list of token ids, got 'ab'"),
+        ("ab", TypeError, "prompts must be a list of prompts, got 'ab'"),
+        (None, TypeError, "prompts must be a list of prompts, got None"),
+        ([[[1], [2]]], ValueError, r"prompts\[0\] must hold one prompt, got shape \(2, 1\)"),
+    ):
+        with pytest.raises(error, match=words):
+            batched_generate(model, prompts, 2, stop_tokens=(), pad_id=0)
     assert batched_generate(model, [], 2, stop_tokens=(), pad_id=0) == []
     assert generate_with_logprobs(model, ids, 0, stop_tokens=()).sequences.tolist() == ids.tolist()
+
+
+def test_the_prompts_mask_serves_for_a_part_of_the_response_too():
+    model = tiny("LLaMA")
+    ids, attention_mask = padded_prompts()
+    batch = generate_with_logprobs(model, ids, 6, stop_tokens=(), pad_id=0, attention_mask=attention_mask)
+    part = batch.response_mask.clone()
+    part[:, : ids.shape[1] + 2] = False
+    asked, _ = compute_logprobs(model, batch.sequences, part, attention_mask=attention_mask)
+    torch.testing.assert_close(asked, batch.log_probs * part[:, 1:])

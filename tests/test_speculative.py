@@ -153,6 +153,7 @@ def test_expected_tokens_refuse_wrong_numbers_by_name(rate, guesses, words):
         ({"x": torch.tensor([[1], [2]])}, ValueError, "x must have one row, got 2"),
         ({"draft": Stub("NEXT", vocab_size=9)}, ValueError, "draft must have the target's vocabulary of 10, got 9"),
         ({"draft": 3}, TypeError, "draft must be a model or a function"),
+        ({"draft": lambda text: None}, TypeError, "draft must give a list of token ids, got None"),
         ({"draft": lambda text: [77]}, ValueError, "guess must lie in the vocabulary"),
         ({"guesses": 0}, ValueError, "guesses must be an integer >= 1"),
         ({"eos_token_id": 10}, ValueError, "eos_token_id must lie in the vocabulary"),
@@ -163,3 +164,32 @@ def test_wrong_arguments_are_refused_by_name(change, error, words):
     arguments = {"draft": prompt_lookup, "x": torch.tensor([[1, 2, 1]]), "do_sample": False, **change}
     with pytest.raises(error, match=words):
         speculative_generate(Stub("NEXT"), max_new_tokens=4, **arguments)
+
+
+def test_a_guess_can_neither_write_into_the_text_nor_go_on_for_ever():
+    def careless(text):
+        text.fill_(0)
+        return itertools.repeat(1)
+
+    target, x = tiny("GPT2"), torch.tensor([[3, 1, 4]])
+    found = speculative_generate(target, careless, x, 6, False)
+    assert torch.equal(found.sequences, generate(target, x, 6, False)) and x.tolist() == [[3, 1, 4]]
+    copy = speculative_generate(target, careless, x, 0, False).sequences
+    assert torch.equal(copy, x) and copy.data_ptr() != x.data_ptr()
+
+
+def test_a_list_of_one_generator_is_that_generator():
+    target, x = tiny("GPT2"), torch.tensor([[3, 1, 4]])
+    dice = lambda: torch.Generator().manual_seed(3)  # noqa: E731
+    one = speculative_generate(target, target, x, 8, True, generator=dice())
+    assert torch.equal(speculative_generate(target, target, x, 8, True, generator=[dice()]).sequences, one.sequences)
+
+
+@pytest.mark.parametrize("do_sample", [True, False])
+def test_broken_logits_are_refused_as_generate_refuses_them(do_sample):
+    class Broken(Stub):
+        def __call__(self, *arguments, **more):
+            return super().__call__(*arguments, **more) * torch.nan
+
+    with pytest.raises(ValueError, match="row 0 holds NaN"):
+        speculative_generate(Broken("NEXT"), prompt_lookup, torch.tensor([[1, 2]]), 4, do_sample)

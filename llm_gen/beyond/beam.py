@@ -15,7 +15,7 @@ from torch import Tensor
 from llm_gen.attention import check_generation_mask
 from llm_gen.beyond.beams import Beams, Plan
 from llm_gen.checks import check_ids, check_integer, check_token_id, check_token_ids
-from llm_gen.generation import check_functions, next_generation_input, predictor
+from llm_gen.generation import check_functions, next_generation_input, predictor, warn_of_dropout
 from llm_gen.steps import Processor, Settings
 
 
@@ -23,7 +23,8 @@ from llm_gen.steps import Processor, Settings
 class BeamResult:
     """sequences: (B, R, P + n) int64, best first, pad after a finished text; scores: (B, R) float64.
 
-    A score is the sum of the new tokens' log-probs, the eos included, over their number to the length_penalty.
+    A score is the sum of the new tokens' log-probs, the eos included, over their number to the length_penalty. Where
+    fewer than R texts are possible the rest hold the prompt alone, at -inf.
     """
 
     sequences: Tensor
@@ -85,7 +86,7 @@ def beam_search(
     finished: list[list[tuple[float, Tensor]]] = [[(0.0, text)] * results for text in x.long()]
     for step in steps:
         finished = step.finished
-    return _collect([ranked[:results] for ranked in finished], x, results, pad)
+    return _collect([ranked[:results] for ranked in finished], x, results, pad, x.shape[1] + int(max_new_tokens))
 
 
 def beam_steps(
@@ -112,6 +113,7 @@ def beam_steps(
     plan = Plan(width, groups, diversity, length_penalty, early_stopping, eos, max_new_tokens)
     plan.check(model.vocab_size)
     settings = Settings(False, 1.0, None, None, eos, None, processors=check_functions("processors", processors))
+    warn_of_dropout(model)
     return _steps(model, x, attention_mask, plan, use_cache, settings)
 
 
@@ -152,10 +154,11 @@ def _grow(rows: Sequence[Beams], x: Tensor, log_probs: Tensor, length: int) -> t
     return torch.cat([x.flatten(0, 1)[parents], tokens[:, None]], dim=1), parents
 
 
-def _collect(best: list[list[tuple[float, Tensor]]], x: Tensor, results: int, pad: int) -> BeamResult:
-    """The best finished texts of every prompt as one padded batch."""
-    longest = max((len(text) for ranked in best for _, text in ranked), default=x.shape[1])
+def _collect(best: list[list[tuple[float, Tensor]]], x: Tensor, results: int, pad: int, no_rows: int) -> BeamResult:
+    """The best finished texts of every prompt as one padded batch; `no_rows` wide if there is no prompt."""
+    longest = max((len(text) for ranked in best for _, text in ranked), default=no_rows)
     sequences = x.new_full((len(best), results, longest), pad, dtype=torch.long)
+    sequences[:, :, : x.shape[1]] = x[:, None]
     scores = torch.full((len(best), results), -torch.inf, dtype=torch.float64)
     for row, ranked in enumerate(best):
         for place, (score, text) in enumerate(ranked):

@@ -75,7 +75,7 @@ class Beams:
             candidates = self.totals[part, None] + log_probs[part].cpu() - self.plan.diversity * taken
             totals, parents, tokens = self._extend_group(group, texts[part], candidates, length)
             self.totals[part] = totals
-            taken.index_add_(0, tokens, torch.ones(size, dtype=torch.float64))
+            taken.index_add_(0, tokens, totals.isfinite().double())
             chosen.append((parents + group * size, tokens))
         return torch.cat([parents for parents, _ in chosen]), torch.cat([tokens for _, tokens in chosen])
 
@@ -94,8 +94,12 @@ class Beams:
                 text = torch.cat([texts[parents[rank]], tokens[rank : rank + 1].to(texts.device)])
                 self._finish(group, self.plan.score(totals[rank].item(), length), text)
         is_open = (~ends).nonzero()[:size, 0]
-        self._close(group, totals[is_open[0]].item(), length)
-        return totals[is_open], parents[is_open], tokens[is_open]
+        totals, parents, tokens = totals[is_open], parents[is_open], tokens[is_open]
+        self._close(group, totals[0].item(), length)
+        # A beam that cannot be holds the text of one that can: a processor must not meet a text it has forbidden.
+        cannot, best = totals == -torch.inf, totals[0] > -torch.inf
+        token = tokens[0] if best else self.plan.eos[0]
+        return totals, torch.where(cannot, parents[0], parents), torch.where(cannot, token, tokens)
 
     def _finish(self, group: int, score: float, text: Tensor) -> None:
         size, ranked = self.plan.width // self.plan.groups, self.finished[group]
@@ -107,6 +111,7 @@ class Beams:
     def _close(self, group: int, best_open: float, length: int) -> None:
         """Stop a group whose finished texts can no longer be beaten, as `early_stopping` says."""
         size = self.plan.width // self.plan.groups
+        self.closed[group] |= best_open == -torch.inf
         if len(self.finished[group]) < size:
             return
         if self.plan.early_stopping is True:

@@ -15,7 +15,7 @@ from torch import Generator, Tensor
 from llm_gen.attention import check_generation_mask
 from llm_gen.cache import cache_start_pos
 from llm_gen.checks import check_ids, check_integer
-from llm_gen.generation import generate_steps, predictor
+from llm_gen.generation import generate_steps, predictor, warn_of_dropout
 from llm_gen.steps import Processor
 
 
@@ -63,12 +63,15 @@ def best_of(
         _ReadOnce(model, n), texts, max_new_tokens, True, temperature, top_k, top_p, use_cache, attention_mask,
         eos_token_id, pad_token_id, generator=generator, processors=processors, warpers=warpers,
     )  # fmt: skip
+    warn_of_dropout(model)  # which the steps cannot see behind the wrapper
     totals = torch.zeros(len(texts), dtype=torch.float64, device=x.device)
     counts = torch.zeros_like(totals)
     for step in steps:
         own = step.logits.double().log_softmax(dim=-1).gather(-1, step.tokens)[:, 0]
         totals, counts = totals + torch.where(step.active, own, 0.0), counts + step.active
         texts = torch.cat([texts, step.tokens], dim=1)
+    if not len(x):
+        texts = texts.new_zeros((0, x.shape[1] + int(max_new_tokens)))
     scores, order = (totals / counts.clamp(min=1)).view(len(x), n).sort(dim=-1, descending=True, stable=True)
     texts = texts.view(len(x), n, texts.shape[1])
     return BestOf(texts.gather(1, order[:, :, None].expand_as(texts)), scores)

@@ -22,7 +22,7 @@ from llm_gen.checks import (
     check_token_id,
     check_token_ids,
 )
-from llm_gen.generation import check_functions, next_generation_input
+from llm_gen.generation import check_functions, next_generation_input, warn_of_dropout
 from llm_gen.steps import Processor, Settings
 
 
@@ -58,6 +58,7 @@ def contrastive_search(
     settings = _settings(model, eos_token_id, pad_token_id, processors)
     budget, width, alpha = _numbers(model, max_new_tokens, top_k, alpha)
     reader = _Reader(model, width, check_flag("use_cache", use_cache))
+    warn_of_dropout(model)
     if not len(x):
         return x.new_zeros((0, x.shape[1] + budget))
     finished = torch.zeros(len(x), dtype=torch.bool, device=x.device)

@@ -7,15 +7,16 @@ accept different numbers of tokens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-from llm_gen.checks import check_ids, check_integer, check_real, check_token_ids
-from llm_gen.generation import predictor
+from llm_gen.checks import check_ids, check_integer, check_logits, check_real, check_token_ids
+from llm_gen.generation import predictor, warn_of_dropout
 from llm_gen.sampling import apply_filters, check_generator, check_settings, validate_sampling_args
 from llm_gen.steps import GREEDY
 
@@ -86,7 +87,7 @@ def speculative_generate(
     *,
     guesses: int = 4,
     eos_token_id: int | Sequence[int] | None = None,
-    generator: Generator | None = None,
+    generator: Generator | Sequence[Generator] | None = None,
 ) -> SpeculativeResult:
     """`generate(target, x, ...)` for one prompt x (1, P), in fewer passes of the target.
 
@@ -95,7 +96,7 @@ def speculative_generate(
     the target's own, token for token. Both caches are cut back, never recomputed; past the context each pass gives
     one token. Raises like `generate`, and ValueError for more than one row or another vocabulary.
     """
-    x = check_ids("x", x, target.vocab_size)
+    x = check_ids("x", x, target.vocab_size).clone()
     if len(x) != 1:
         raise ValueError(f"x must have one row, got {len(x)}")
     budget = check_integer("max_new_tokens", max_new_tokens, minimum=0)
@@ -103,11 +104,14 @@ def speculative_generate(
     validate_sampling_args(do_sample, temperature, top_k, top_p)
     filters = check_settings(temperature, top_k, top_p) if do_sample else GREEDY
     check_generator(generator, x)
+    if generator is not None and not isinstance(generator, Generator):
+        (generator,) = generator
     if not do_sample:  # a one-hot draws the same whatever the numbers: leave the caller's alone
         generator = Generator(x.device)
     eos = check_token_ids("eos_token_id", eos_token_id, target.vocab_size)
     if hasattr(draft, "vocab_size") and draft.vocab_size != target.vocab_size:
         raise ValueError(f"draft must have the target's vocabulary of {target.vocab_size}, got {draft.vocab_size}")
+    warn_of_dropout(target)
     judge = _Reader(target, filters)
     propose = _Drafter(_Reader(draft, filters), generator) if hasattr(draft, "vocab_size") else _Guesser(draft)
     end, text, rounds = x.shape[1] + budget, x, []
@@ -179,7 +183,7 @@ class _Reader:
             logits = self.model(text, attention_mask=None, cache=None)
         else:
             logits = self._read_on(text, count)
-        return apply_filters(logits[0, -count:].double(), *self.filters).softmax(dim=-1)
+        return apply_filters(check_logits(logits[0, -count:]).double(), *self.filters).softmax(dim=-1)
 
     def _read_on(self, text: Tensor, count: int) -> Tensor:
         tokens = text[0].tolist()
@@ -218,8 +222,11 @@ class _Guesser:
         self.guess = guess
 
     def __call__(self, text: Tensor, count: int, vocab_size: int) -> tuple[Tensor, Tensor]:
-        guessed = list(self.guess(text[0]))[:count] if count else []
-        tokens = torch.tensor(check_token_ids("guess", guessed, vocab_size), dtype=torch.long, device=text.device)
+        guessed = self.guess(text[0].clone()) if count else []
+        if not isinstance(guessed, Iterable):
+            raise TypeError(f"draft must give a list of token ids, got {guessed!r}")
+        ids = check_token_ids("guess", list(islice(guessed, count)), vocab_size)
+        tokens = torch.tensor(ids, dtype=torch.long, device=text.device)
         return tokens, torch.nn.functional.one_hot(tokens, vocab_size).double()
 
 
