@@ -83,6 +83,11 @@ def wrong_zeros_in_softmax(probs: Tensor, top_p: float) -> Tensor:
     return probs.masked_fill(keep_top_p(probs, top_p) == 0, 0.0).softmax(dim=-1)
 
 
+def wrong_takes_no_logarithm(probs: Tensor, top_p: float) -> Tensor:
+    """hands probabilities to filter_logits or a softmax where their logarithms belong"""
+    return filter_logits(probs, top_p=top_p).softmax(dim=-1)
+
+
 def wrong_down_the_batch(probs: Tensor, top_p: float) -> Tensor:
     """sorts and sums down the batch (dim=0), not along each row (dim=-1)"""
     ranked, order = probs.sort(dim=0, descending=True, stable=True)

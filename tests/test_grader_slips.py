@@ -166,7 +166,9 @@ def test_tables_in_another_form_say_which_is_asked_for(name, value, problem):
 
 def test_a_row_that_agrees_by_chance_in_one_entry_is_not_taken_for_a_known_mistake():
     limits = find("tie_limits").reference() | {"to infinity": [0.0, 0.0, 0.0]}
-    assert judge(find("tie_limits"), Given(limits)).likely == ()
+    verdict = judge(find("tie_limits"), Given(limits))
+    assert verdict.mistakes == ()
+    assert verdict.likely == ("Shares of a whole sum to 1, and those in 'to infinity' do not.",)
     shares = {"temperature 1": 0.665, "temperature 0.5": 0.867, "temperature 2": 0.506}
     assert judge(find("ratio"), Given(shares)).mistakes == ()
 

@@ -12,7 +12,7 @@ from exercises.grader import relations
 from llm_gen.text import _
 from solutions.vocabulary import Choice, Entry, ValueCheck
 from solutions.vocabulary.compare import kind_of
-from solutions.vocabulary.values import in_words
+from solutions.vocabulary.values import Place, in_words
 
 
 def of_first(check: ValueCheck, entries: Sequence[Entry], options: Iterable[str] = ()) -> tuple[str, ...]:
@@ -27,24 +27,35 @@ def of_numbers(check: ValueCheck, entries: Sequence[Entry]) -> tuple[str, ...]:
     if isinstance(check, Choice):
         words = _of_letters(*pairs[0]) if isinstance(pairs[0][0], set) else ""
     elif all(type(right) is float and type(got) in (int, float) for right, got in pairs):
-        words = relations.in_words(pairs, precision=0.02) or _of_places(check, entries)
+        words = relations.in_words(pairs, precision=0.02) or _of_rows(check, entries)
     else:
         words = ""
     return (words,) if words else ()
 
 
-def _of_places(check: ValueCheck, entries: Sequence[Entry]) -> str:
-    """Whether each row holds the right numbers in another order."""
-    rows: dict[tuple, list[Entry]] = defaultdict(list)
+def _of_rows(check: ValueCheck, entries: Sequence[Entry]) -> str:
+    """What is wrong with whole rows of numbers: their order, or what they sum to."""
+    rows: dict[Place, list[Entry]] = defaultdict(list)
     for entry in entries:
         if not entry.filled or type(entry.expected) is not float or not entry.place or isinstance(entry.place[-1], str):
             return ""
         rows[entry.place[:-1]].append(entry)
-    for row in rows.values():
-        pairs = zip(sorted(entry.expected for entry in row), sorted(float(entry.got) for entry in row))
-        if not all(check.equal(right, got) for right, got in pairs):
-            return ""
-    return _("The right numbers, but in other places.")
+    if all(_same_numbers(check, row) for row in rows.values()):
+        return _("The right numbers, but in other places.")
+    sums = {place: [sum(pair) for pair in zip(*((e.expected, e.got) for e in row))] for place, row in rows.items()}
+    if all(math.isclose(right, 1) for right, _got in sums.values()):
+        off = [_named(place) for place, (_right, got) in sums.items() if abs(got - 1) > 0.02]
+        return _("Shares of a whole sum to 1, and those in {place} do not.").format(place=off[0]) if off else ""
+    return ""
+
+
+def _named(place: Place) -> str:
+    return repr(in_words(place)) if place else _("your answer")
+
+
+def _same_numbers(check: ValueCheck, row: Sequence[Entry]) -> bool:
+    pairs = zip(sorted(entry.expected for entry in row), sorted(float(entry.got) for entry in row))
+    return all(check.equal(right, got) for right, got in pairs)
 
 
 def _wrong(entries: Sequence[Entry]) -> list[Entry]:
@@ -58,12 +69,12 @@ def _of_letters(expected: set, got: Iterable) -> str:
 
 
 def _of_form(check: ValueCheck, entry: Entry, options: tuple[str, ...]) -> Iterator[str]:
-    place, got, expected = repr(in_words(entry.place)) if entry.place else _("your answer"), entry.got, entry.expected
+    place, got, expected = _named(entry.place), entry.got, entry.expected
     if isinstance(check, Choice):
         yield from _of_choice(entry, options)
     elif isinstance(expected, set):
         yield from _of_set(entry, place)
-    elif isinstance(expected, (int, float)) and not isinstance(got, (int, float)):
+    elif type(expected) in (int, float) and not isinstance(got, (int, float)):
         yield _of_number(got, type(expected)).format(place=place, kind=kind_of(got))
     elif isinstance(got, float) and not math.isfinite(got):
         yield _("{got} is no answer: 0 / 0, inf - inf and 0 * inf give nan, 1 / 0 gives inf.").format(got=got)

@@ -62,7 +62,9 @@ def _has_decimals(value: float, digits: int) -> bool:
 
 
 def numbers_in(value: Any) -> list[float] | None:
-    """The floats of a tensor, number or nested list, in order; None if there is anything else."""
+    """The floats of a tensor, number, or nested list or dict, in order; None if there is anything else."""
+    if type(value) is dict:
+        return numbers_in(list(value.values()))
     if isinstance(value, Tensor):
         return value.flatten().tolist() if value.is_floating_point() else None
     if type(value) is float:
