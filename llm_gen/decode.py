@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from llm_gen.attention import Attention, plan_mask
 from llm_gen.cache import KVCache
-from llm_gen.layers import MLP, Experts, RMSNorm, rotate
+from llm_gen.layers import MLP, Experts, RMSNorm, at_least_float32, rotate
 from llm_gen.model import GPT, GPT2, Block, DecoderLM, Gemma, LLaMA, Mistral, Mixtral
 from llm_gen.quantized import Quantized, QuantizedEmbedding
 
@@ -107,13 +107,13 @@ def _norm(norm: nn.Module) -> Callable[[Tensor], Tensor]:
     if type(norm) is not RMSNorm:
         return norm.forward
     root = math.sqrt(norm.weight.numel())
-    weight = (norm.weight.detach().float() + norm.adds_one) * root
+    weight = (at_least_float32(norm.weight.detach()) + norm.adds_one) * root
     side = weight.new_tensor(root * math.sqrt(norm.eps))
 
     def rms_norm(x: Tensor) -> Tensor:
         return x * weight / torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), side)
 
-    if norm.weight.dtype == torch.float32:
+    if norm.weight.dtype == weight.dtype:
         return rms_norm
     return lambda x: rms_norm(x.float()).to(x.dtype)
 

@@ -25,8 +25,13 @@ ACTIVATIONS = {
 }
 
 
+def at_least_float32(x: Tensor) -> Tensor:
+    """x in float32, or in float64 where it is that already: what norms and rotations are computed in."""
+    return x if x.dtype == torch.float64 else x.float()
+
+
 class RMSNorm(nn.Module):
-    """x / rms(x) * weight, or * (1 + weight), taken in float32 (arXiv:1910.07467)."""
+    """x / rms(x) * weight, or * (1 + weight), taken in at least float32 (arXiv:1910.07467)."""
 
     def __init__(self, size: int, eps: float, adds_one: bool) -> None:
         super().__init__()
@@ -34,10 +39,10 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.zeros(size) if adds_one else torch.ones(size))
 
     def forward(self, x: Tensor) -> Tensor:
-        weight = self.weight.float()
+        wide, weight = at_least_float32(x), at_least_float32(self.weight)
         if self.adds_one:
             weight = weight + 1
-        return F.rms_norm(x.float(), weight.shape, weight, self.eps).to(x.dtype)
+        return F.rms_norm(wide, weight.shape, weight, self.eps).to(x.dtype)
 
 
 def make_norm(config: ModelConfig) -> nn.Module:
@@ -61,7 +66,7 @@ def rotary_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Heads x (B, T, heads, d) turned by their position; cos, sin: (1 or B, T, 1, d) of `rotary_tables`."""
-    wide = x.float()
+    wide = at_least_float32(x)
     swapped = wide.roll(wide.shape[-1] // 2, dims=-1)
     return torch.addcmul(wide * cos, swapped, sin).type_as(x)
 
@@ -114,7 +119,7 @@ class Experts(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         tokens = x.reshape(-1, x.shape[-1])
-        weights, chosen = self.router(tokens).float().softmax(dim=-1).topk(self.top_k, dim=-1)
+        weights, chosen = at_least_float32(self.router(tokens)).softmax(dim=-1).topk(self.top_k, dim=-1)
         weights = (weights / weights.sum(dim=-1, keepdim=True)).to(x.dtype)
         mixed = torch.zeros_like(tokens)
         for index in chosen.unique().tolist():

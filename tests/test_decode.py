@@ -50,6 +50,14 @@ def test_half_precision_keeps_its_dtypes(family):
         torch.testing.assert_close(logits, expected, rtol=0.1, atol=0.3)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_float64_model_computes_in_float64_all_the_way(family):
+    """Norms and rotations too: in float32 the two ways would part in the eighth digit."""
+    for logits, expected, short, long in both_ways(tiny(family, 16).double(), X, None, 8):
+        torch.testing.assert_close(logits, expected, rtol=1e-12, atol=1e-12)
+        torch.testing.assert_close(short.values, long.values, rtol=1e-12, atol=1e-12)
+
+
 def test_a_full_cache_is_refused_before_anything_is_written():
     model = tiny("LLaMA", 8)
     *_, (_, _, cache, _) = both_ways(model, X, None, 3)
