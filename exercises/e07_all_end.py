@@ -7,8 +7,8 @@ it, the model would write
     row 1    7   6  21   9   9  ...
 
 What does generation give back? Text is what a row wrote itself, its eos included; steps are passes of the loop. The
-last token of a row is what stands in the last column that comes back. In the last line of the table, row 1 writes 9
-instead of its 21 and never ends. Give whole numbers.
+last token of a row stands in the last column. In the last line, row 1 writes 9 instead of its 21 and never ends. Give
+whole numbers.
 """
 
 objective = "Predict what comes back when all rows end early"
