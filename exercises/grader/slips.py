@@ -87,9 +87,7 @@ def _of_failure(check: Check, failure: Failure) -> str:
     expected, got, kind = failure.expected, failure.got, failure.difference.kind
     if kind == "error":
         said = advice.on_error(got.error[0], got.message, () if check.call else check.names, got.line)
-        return said or (
-            _("Another error is asked for: {error}.").format(error=expected.error[0]) if expected.error else ""
-        )
+        return said or _another_error(expected)
     if kind == "no error":
         return _("`raise {error}(...)` ends the call; what prints or returns does not.").format(error=expected.error[0])
     if kind in OF_KIND:
@@ -104,12 +102,12 @@ def _another_error(expected: Outcome) -> str:
 
 def _where_they_differ(expected: Any, got: Any) -> tuple[Any, Any]:
     """The first two parts that differ, inside tuples, lists and dicts of one form."""
-    if type(expected) is type(got) and isinstance(expected, (tuple, list, dict)) and len(expected) == len(got):
-        keys = list(expected) if isinstance(expected, dict) else range(len(expected))
-        for key in keys if not isinstance(expected, dict) or set(expected) == set(got) else ():
-            if value_difference(expected[key], got[key]):
-                return _where_they_differ(expected[key], got[key])
-    return expected, got
+    if type(expected) is not type(got) or not isinstance(expected, (tuple, list, dict)):
+        return expected, got
+    in_dict = isinstance(expected, dict)
+    pairs = [(expected[key], got[key]) for key in expected if key in got] if in_dict else zip(expected, got)
+    differing = next((pair for pair in pairs if value_difference(*pair)), None)
+    return _where_they_differ(*differing) if differing else (expected, got)
 
 
 def _of_type(expected: Any, got: Any, failure: Failure) -> str:
