@@ -26,6 +26,7 @@ check_lengths = Check(
         ([1, 2, 2, 1],),
         ([2, 1, 1, 2, 1, 1],),
         ([],),
+        ([*range(12), *range(12)],),
     ],
 )
 equivalent = {
@@ -101,6 +102,11 @@ def wrong_from_two(ids: list[int]) -> int:
 def wrong_minus_one(ids: list[int]) -> int:
     """gives -1 instead of 0 where there is no repetition"""
     return loop_length(ids) or -1
+
+
+def wrong_short_loops_only(ids: list[int]) -> int:
+    """looks for pieces of up to ten tokens only; a sentence is longer"""
+    return next((n for n in lengths(ids) if n <= 10), 0)
 
 
 def right_list(ids: list[int]) -> int:

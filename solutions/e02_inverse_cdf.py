@@ -106,6 +106,16 @@ def wrong_from_the_right(probs: Tensor, uniforms: Tensor) -> Tensor:
     return draw_token(probs, 1 - uniforms)
 
 
+def wrong_last_id(probs: Tensor, uniforms: Tensor) -> Tensor:
+    """gives a dart beyond the end of the ruler to the last id, which may have no mass"""
+    return (probs.cumsum(dim=-1) <= uniforms[:, None]).sum(dim=-1).clamp(max=probs.shape[-1] - 1)
+
+
+def wrong_argmax_of_nothing(probs: Tensor, uniforms: Tensor) -> Tensor:
+    """gives a dart beyond the end of the ruler to token 0, as argmax does where nothing is True"""
+    return (probs.cumsum(dim=-1) > uniforms[:, None]).int().argmax(dim=-1)
+
+
 def right_loop(probs: Tensor, uniforms: Tensor) -> Tensor:
     drawn = []
     for row, u in zip(probs, uniforms.tolist()):

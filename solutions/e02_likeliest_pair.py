@@ -9,6 +9,8 @@ from torch import Tensor
 
 from solutions.vocabulary import Check, Probs, fails
 
+RARE_START = torch.tensor([0.3125, 0.25, 0.25, 0.1875])  # the least likely beginning of the likeliest text
+
 
 def likeliest_pair(first: Tensor, second: Tensor) -> Tensor:
     """The ids of the likeliest two tokens: first (V,), second (V, V) -> int64 (2,)."""
@@ -30,6 +32,7 @@ check_pairs = Check(
     examples=[
         (torch.tensor([0.625, 0.375]), torch.tensor([[0.5, 0.5], [0.125, 0.875]])),
         (torch.tensor([0.25, 0.75]), torch.tensor([[1.0, 0.0], [0.25, 0.75]])),
+        (RARE_START, torch.cat([torch.full((3, 4), 0.25), torch.tensor([[0.0, 0.0, 1.0, 0.0]])])),
     ],
     valid=one_winner,
 )
@@ -87,6 +90,13 @@ def wrong_probability(first: Tensor, second: Tensor) -> Tensor:
 def wrong_second_over_all(first: Tensor, second: Tensor) -> Tensor:
     """takes the likeliest second token over all first tokens together, whatever the first one is"""
     return torch.stack([first.argmax(), (first @ second).argmax()])
+
+
+def wrong_two_beginnings(first: Tensor, second: Tensor) -> Tensor:
+    """tries the two likeliest first tokens only, as a beam of two does; a rarer one may lead further"""
+    kept = first.topk(min(2, len(first))).indices
+    best = (first[kept, None] * second[kept]).argmax()
+    return torch.stack([kept[best // len(first)], best % len(first)])
 
 
 def right_loop(first: Tensor, second: Tensor) -> Tensor:

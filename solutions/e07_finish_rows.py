@@ -109,6 +109,14 @@ def wrong_drops_columns_of_pad(new_tokens: Tensor, eos: int, pad: int) -> Tensor
     return right[:, (right != pad).any(dim=0)]
 
 
+@fails("shape")
+def wrong_cuts_endless_rows(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
+    """is as wide as the longest row that has ended, and so cuts the rows that never end"""
+    right = finish_rows(new_tokens, eos, pad)
+    ends = (right == eos).any(dim=0).nonzero() if eos != pad else right.new_zeros(0)
+    return right[:, : ends[-1, 0] + 1] if len(ends) else right
+
+
 def right_step_by_step(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     finished = torch.zeros(len(new_tokens), dtype=torch.bool)
     columns = []

@@ -250,6 +250,21 @@ def wrong_joins_all_pieces(pieces: Iterator[str], stops: list[str]) -> Iterator[
     yield text[: min((text.index(stop) for stop in stops if stop in text), default=len(text))]
 
 
+def wrong_holds_for_one_stop(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
+    """holds back what could begin the first stop string of the list, and forgets the others"""
+    held = ""
+    for piece in pieces:
+        text = held + piece
+        found = [text.index(stop) for stop in stops if stop in text]
+        if found:
+            yield text[: min(found)]
+            return
+        sure = len(text) - longest_beginning(text, stops[:1])
+        yield text[:sure]
+        held = text[sure:]
+    yield held
+
+
 def right_library(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     matcher = StopStrings(stops)
     for piece in pieces:

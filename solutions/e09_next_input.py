@@ -48,7 +48,14 @@ check_inputs = Check(
     use_cache=OneOf(True, False),
     max_seq_len=OneOf(3, lambda sizes: sizes["S"], lambda sizes: max(1, sizes["S"] - 1), 1, 50),
     sizes={"B": (1, 2), "S": (1, 2, 3, 4, 6)},
-    examples=[(TEXT, 0, True, 8), (TEXT, 3, True, 8), (TEXT, 3, True, 4), (TEXT, 3, True, 3), (TEXT, None, True, 2)],
+    examples=[
+        (TEXT, 0, True, 8),
+        (TEXT, 3, True, 8),
+        (TEXT, 2, True, 8),
+        (TEXT, 3, True, 4),
+        (TEXT, 3, True, 3),
+        (TEXT, None, True, 2),
+    ],
     valid=fits,
 )
 
@@ -123,6 +130,13 @@ def wrong_cuts_first(x, cache, use_cache, max_seq_len):
     """cuts the text first, and then asks for the cache as if nothing had been cut"""
     x = x[:, -max_seq_len:]
     return (x, None) if cache is None or not use_cache else (x[:, cache.length :], cache)
+
+
+@fails("shape")
+def wrong_one_new_token(x, cache, use_cache, max_seq_len):
+    """feeds the last token alone as soon as the cache has read something, even if more is unread"""
+    ids, kept = next_generation_input(x, cache, use_cache, max_seq_len)
+    return (x[:, -1:] if kept is not None and kept.length else ids), kept
 
 
 def right_library(x, cache, use_cache, max_seq_len):

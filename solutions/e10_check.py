@@ -171,6 +171,13 @@ def wrong_any_order(generate_batch: Callable, prompts: Texts) -> list[int]:
 
 
 @fails("shape")
+def wrong_which_tokens(generate_batch: Callable, prompts: Texts) -> list[int]:
+    """compares the sets of tokens, without regard to their order and number"""
+    pairs = zip_longest(generate_batch(prompts), [generate_batch([prompt])[0] for prompt in prompts])
+    return [row for row, (own, other) in enumerate(pairs) if own is None or set(own) != set(other)]
+
+
+@fails("shape")
 def wrong_all_or_nothing(generate_batch: Callable, prompts: Texts) -> list[int]:
     """names every row as soon as one differs"""
     return list(range(len(prompts))) if rows_that_differ(generate_batch, prompts) else []
