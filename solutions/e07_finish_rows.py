@@ -112,9 +112,10 @@ def wrong_drops_columns_of_pad(new_tokens: Tensor, eos: int, pad: int) -> Tensor
 @fails("shape")
 def wrong_cuts_endless_rows(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
     """is as wide as the longest row that has ended, and so cuts the rows that never end"""
-    right = finish_rows(new_tokens, eos, pad)
-    ends = (right == eos).any(dim=0).nonzero() if eos != pad else right.new_zeros(0)
-    return right[:, : ends[-1, 0] + 1] if len(ends) else right
+    is_eos = (new_tokens == eos).long()
+    ended = is_eos.cumsum(dim=1) - is_eos > 0
+    places = is_eos.argmax(dim=1)[is_eos.any(dim=1)]
+    return new_tokens.masked_fill(ended, pad)[:, : int(places.max()) + 1 if len(places) else None]
 
 
 def right_step_by_step(new_tokens: Tensor, eos: int, pad: int) -> Tensor:
