@@ -1,8 +1,8 @@
 """A small risk at every token.
 
 At each token a setting leaves the stories with probability 0.002, whatever came before. How large is the share of
-texts without a slip after 100 tokens, and after 200? How many tokens does a text go well on average, counting the
-one with the slip (a whole number)? And how many slips in 10,000 tokens may a setting make if 95 % of its texts of 100
+texts without a slip after 100 tokens, and after 200? At which token does the first slip come on average, the token with
+the slip counted (a whole number)? And how many slips in 10,000 tokens may a setting make if 95 % of its texts of 100
 tokens shall have none (tolerance 0.005)?
 """
 

@@ -36,8 +36,8 @@ class BeamStep:
     """One step of a search. log_probs: (B, W, V), what the model said after each beam of the step before.
 
     texts: (B, W, S + 1), the open beams now, the best of each group first; parents: (B, W), the beams that they grew
-    from; totals: (B, W), their sums of log-probs, -inf for a beam that cannot be. finished: for each prompt the best
-    finished texts so far as (score, ids), best first.
+    from; totals: (B, W), their sums of log-probs, -inf for a beam that cannot be, whose text is another's. finished:
+    for each prompt the best finished texts so far as (score, ids), best first.
     """
 
     log_probs: Tensor

@@ -54,8 +54,9 @@ def grow_tree(model: Any, prompt: Text, steps: int, width: int, penalty: float, 
     finished, before = [], {(): (0, 0.0)}
     for step in search:
         ended = tuple((score, tuple(ids[len(prompt) :].tolist())) for score, ids in step.finished[0])
-        now = [tuple(text[len(prompt) :].tolist()) for text in step.texts[0]]
-        growing = now if len(columns) + 1 < steps else []  # after the last step nothing grows
+        texts, totals = step.texts[0, :, len(prompt) :].tolist(), step.totals[0].tolist()
+        now = {tuple(text): (beam, totals[beam]) for beam, text in enumerate(texts) if totals[beam] > -math.inf}
+        growing = now if len(columns) + 1 < steps else {}  # after the last step nothing grows
         fates = dict.fromkeys(growing, "kept") | {text: "finished" for _score, text in ended}
         places = {node.text: place for place, node in enumerate(columns[-1])} if columns else {(): 0}
         nodes = [
@@ -64,7 +65,7 @@ def grow_tree(model: Any, prompt: Text, steps: int, width: int, penalty: float, 
         ]
         columns.append(_those_to_show(nodes))
         finished.append(ended)
-        before = {text: (beam, step.totals[0, beam].item()) for beam, text in enumerate(now)}
+        before = now
     return Tree(tuple(columns), tuple(finished), greedy)
 
 
