@@ -91,7 +91,7 @@ def test_appending_is_never_a_copy_of_the_past(window):
     allocations = 1 + sum(a != b for a, b in itertools.pairwise(storages))
     assert allocations == (4 if window is None else 1)  # 64, 128, 256 and 500 columns; or the ring at once
     assert not {"aten::cat", "aten::clone", "aten::index_select"} & set(operations.names)
-    assert operations.names.count("aten::new_empty") == 2 * allocations
+    assert operations.names.count("aten::new_zeros") == 2 * allocations
 
 
 def test_c18_grouped_heads_are_not_repeated():
