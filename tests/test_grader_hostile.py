@@ -386,3 +386,16 @@ def test_names_of_the_notebook_stay_as_they_were():
 
     assert judge(EXERCISE, Given(counts)).passed
     assert counter == [] or isolation_level() == "thread"
+
+
+def imports_a_library_with_warnings_of_its_own(probs, top_p):
+    class OfTheLibrary(UserWarning):
+        """As the first call of torch.unravel_index brings one in."""
+
+    warnings.filterwarnings("ignore", category=OfTheLibrary)
+    return keep_top_p(probs, top_p)
+
+
+def test_a_filter_for_the_warnings_of_an_imported_library_is_no_side_effect():
+    assert judge(EXERCISE, Given(imports_a_library_with_warnings_of_its_own)).status == PASSED
+    assert judge(EXERCISE, Given(silences_warnings)).status == WRONG

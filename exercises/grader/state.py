@@ -35,6 +35,12 @@ def _write_filters(filters: list) -> None:
         pass
 
 
+def _same_filters(old: list, new: list) -> bool:
+    """A filter for warnings of a library's own class does not count: importing the library sets it, not the answer."""
+    ours = [[each for each in filters if each[2].__module__ == "builtins"] for filters in (old, new)]
+    return ours[0] == ours[1]
+
+
 def _read_folder() -> str:
     try:
         return os.getcwd()
@@ -69,7 +75,7 @@ SETTINGS = (
     Setting(_("torch's global random numbers"), torch.get_rng_state, torch.set_rng_state, torch.equal),
     Setting(_("Python's global random numbers"), random.getstate, random.setstate),
     Setting(_("the folder that the kernel works in"), _read_folder, _write_folder),
-    Setting(_("the warning filters"), lambda: list(warnings.filters), _write_filters),
+    Setting(_("the warning filters"), lambda: list(warnings.filters), _write_filters, _same_filters),
     Setting(_("Python's recursion limit"), sys.getrecursionlimit, sys.setrecursionlimit),
     Setting(_("the environment variables"), _read_environment, _write_environment),
 )
