@@ -3,7 +3,7 @@
 Each of B texts has the log-probs of its tokens, a mask with 1 where the model chose the token (0 for prompt and
 padding), and a reward. A text's advantage is its reward minus the mean reward of the batch. Give the loss whose
 gradient step raises the reward: minus the mean, over the texts, of advantage times the sum of the text's own
-log-probs. It is a tensor with one number, and its gradient must reach `log_probs`.
+log-probs. It is a tensor with one number, and its gradient must reach `log_probs`. The three may have different dtypes.
 """
 
 from torch import Tensor

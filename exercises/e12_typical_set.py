@@ -2,8 +2,8 @@
 
 Four tokens have the probabilities 0.5, 0.25, 0.125, 0.125. Give the surprise of each in bits, the entropy in bits (the
 mean of the surprises, each weighed by its probability), and how far each surprise lies from the entropy. Then say which
-tokens typical sampling keeps for each mass: a set of ranks such as {1, 2}, the likeliest being 1; of two that are equally
-near, the one with the lower rank comes first. Tolerance 0.005.
+tokens typical sampling keeps for each mass: a set of ranks such as {1, 2}, the likeliest being 1; of two equally near
+ones, the one with the lower rank comes first. Tolerance 0.005.
 """
 
 objective = "Find what min-p and typical sampling keep"

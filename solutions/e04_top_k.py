@@ -64,6 +64,12 @@ def wrong_smallest(logits: Tensor, top_k: int) -> Tensor:
     return logits.masked_fill(~kept, -torch.inf)
 
 
+def wrong_very_low(logits: Tensor, top_k: int) -> Tensor:
+    """sets dropped logits to a very low number instead of -inf, and a high temperature lifts it again"""
+    kept = keep_top_k(logits, top_k)
+    return torch.where(kept == logits, kept, -1e9)
+
+
 def wrong_zero(logits: Tensor, top_k: int) -> Tensor:
     """sets dropped logits to 0, which is a good score and not an impossible one"""
     kept = keep_top_k(logits, top_k)

@@ -54,8 +54,8 @@ def one_fault_at_most(temperature: Any, top_k: Any, top_p: Any) -> bool:
 check_verdicts = Check(
     check_settings,
     call=verdict_of,
-    temperature=OneOf(1.0, 0.5, 2, 0.0, -1.0, 0, math.inf, -math.inf, math.nan, True, "1", None),
-    top_k=OneOf(None, 1, 50, 0, -1, 2.0, True, "5"),
+    temperature=OneOf(1.0, 0.5, 2, 100.0, 1e-6, 0.0, -1.0, 0, math.inf, -math.inf, math.nan, True, "1", None),
+    top_k=OneOf(None, 1, 50, 200_000, 0, -1, 2.0, True, "5"),
     top_p=OneOf(None, 0.9, 1.0, 1, 0.001, 0.0, 0, -0.1, 1.5, 2, math.nan, math.inf, True, False, "0.9"),
     examples=[(1.0, None, 0.9), (0.0, None, None), (1.0, 0, None), (1.0, None, 1.5), (1.0, 5, 0.9)],
     valid=one_fault_at_most,
@@ -137,6 +137,13 @@ def wrong_int_temperature(temperature: float, top_k: int | None, top_p: float | 
     for name, value in (("temperature", temperature), ("top_p", top_p)):
         if type(value) is int:
             raise TypeError(f"{name} must be a float")
+    check_settings(temperature, top_k, top_p)
+
+
+def wrong_own_limits(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    """sets a limit that was not asked for, such as a highest temperature"""
+    if isinstance(temperature, float) and 2 < temperature < math.inf:
+        raise ValueError("temperature must not be above 2")
     check_settings(temperature, top_k, top_p)
 
 

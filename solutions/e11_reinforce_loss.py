@@ -67,6 +67,11 @@ def wrong_no_mask(log_probs: Tensor, mask: Tensor, rewards: Tensor) -> Tensor:
     return reinforce_loss(log_probs, torch.ones_like(mask), rewards)
 
 
+def wrong_mean_of_columns(log_probs: Tensor, mask: Tensor, rewards: Tensor) -> Tensor:
+    """takes the mean over the columns instead of the sum, so that the loss shrinks with the padding"""
+    return -(advantage(rewards) * (log_probs * mask).mean(dim=1)).mean()
+
+
 def wrong_mean_of_tokens(log_probs: Tensor, mask: Tensor, rewards: Tensor) -> Tensor:
     """takes the mean over a text's tokens instead of their sum, so that a token of a long text counts for less"""
     of_text = of_texts(log_probs, mask) / mask.sum(dim=1).clamp(min=1)

@@ -72,5 +72,15 @@ def wrong_twice_sixteen() -> Table:
     return why_fp32() | {"times finer": 32}
 
 
+def wrong_not_rounded() -> Table:
+    """stores -10.4 itself, which is no whole number of sixteenths"""
+    return table(LOG_PROB)
+
+
+def wrong_fifteen() -> Table:
+    """halves the gap 15 times; 24 digits are 16 more than 8"""
+    return why_fp32() | {"times finer": 2**15}
+
+
 def right_by_hand() -> Table:
     return {"stored": -10.375, "ratio of the token": 0.975, "ratio of 40 tokens": 0.368, "times finer": 65_536}
