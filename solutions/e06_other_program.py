@@ -64,6 +64,11 @@ def wrong_drops_crossing() -> Table:
     }
 
 
+def wrong_no_cut() -> Table:
+    """forgets top-p in the first program"""
+    return other_program() | {"temperature first": shares(filter_logits(LOGITS, temperature=2))}
+
+
 def wrong_no_temperature() -> Table:
     """forgets the temperature in the second program"""
     return other_program() | {"top-p first": shares(filter_logits(LOGITS, top_p=0.7))}
