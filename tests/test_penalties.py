@@ -109,6 +109,12 @@ def test_what_is_forced_and_banned_is_refused_with_the_name_of_the_second():
             generate(Stub("NEXT"), torch.tensor([[1]]), 1, False, processors=order)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("penalise", [repetition_penalty, frequency_penalty, presence_penalty])
+def test_the_logits_keep_their_dtype(penalise, dtype):
+    assert penalise(torch.tensor([[1, 1, 2]]), some_logits().to(dtype), 1.5).dtype == dtype
+
+
 def test_minimum_length_moves_the_end():
     def patient(ids, logits):
         return minimum_length(ids, logits, 5, eos=3, skip=1)
@@ -130,6 +136,7 @@ def test_minimum_length_moves_the_end():
         (lambda ids, z: no_repeat_ngram(ids, z, 0), ValueError, "size must be an integer >= 1"),
         (lambda ids, z: bias_logits(ids, z, {VOCAB: 1.0}), ValueError, "biases must lie in the vocabulary"),
         (lambda ids, z: bias_logits(ids, z, {0: math.inf}), ValueError, "biases must be finite"),
+        (lambda ids, z: bias_logits(ids, z, [1]), TypeError, "biases must be a mapping"),
         (lambda ids, z: ban_tokens(ids, z, -1), ValueError, "tokens must be an integer >= 0"),
         (lambda ids, z: force_tokens(ids, z, [99], skip=0), ValueError, "tokens must lie in the vocabulary"),
         (lambda ids, z: minimum_length(ids, z, -1, eos=0, skip=0), ValueError, "length must be an integer >= 0"),

@@ -148,6 +148,15 @@ def test_mirostat_moves_mu_by_the_rate_times_the_error():
     assert mirostat.mu.item() == pytest.approx(6.0 - 0.5 * (surprise - 3.0))
 
 
+def test_mirostat_begins_anew_with_another_text():
+    mirostat, logits = Mirostat(3.0, rate=0.5), torch.tensor([[0.0, 1.0, 2.0]])
+    mirostat(IDS, logits)
+    mirostat(torch.tensor([[0, 1]]), logits)
+    for other in ([[2]], [[0, 1]], [[0, 2, 1]], [[0], [1]]):
+        mirostat(torch.tensor(other), logits.expand(len(other), 3))
+        assert mirostat.mu.tolist() == [[6.0]] * len(other), "neither mu nor the token drawn belong to this text"
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from llm_gen.checks import check_integer, check_real, check_token_id, check_token_ids
+from llm_gen.checks import check_integer, check_mapping, check_real, check_token_id, check_token_ids
 
 
 def repetition_penalty(ids: Tensor, logits: Tensor, penalty: float, skip: int = 0) -> Tensor:
@@ -30,7 +30,7 @@ def frequency_penalty(ids: Tensor, logits: Tensor, penalty: float, skip: int = 0
 
 def presence_penalty(ids: Tensor, logits: Tensor, penalty: float, skip: int = 0) -> Tensor:
     """`penalty` subtracted once from every token already written; any real number, negative ones reward."""
-    return logits - check_real("penalty", penalty) * (count_tokens(ids, logits, skip) > 0)
+    return logits - check_real("penalty", penalty) * count_tokens(ids, logits, skip).clamp(max=1)
 
 
 def no_repeat_ngram(ids: Tensor, logits: Tensor, size: int, skip: int = 0) -> Tensor:
@@ -51,7 +51,7 @@ def no_repeat_ngram(ids: Tensor, logits: Tensor, size: int, skip: int = 0) -> Te
 def bias_logits(ids: Tensor, logits: Tensor, biases: Mapping[int, float]) -> Tensor:
     """`biases`, id -> finite number, added to the logits of those tokens."""
     logits = logits.clone()
-    for token, bias in biases.items():
+    for token, bias in check_mapping("biases", biases).items():
         logits[:, check_token_id("biases", token, logits.shape[1])] += check_real("biases", bias)
     return logits
 

@@ -74,8 +74,9 @@ class Mirostat:
     """Mirostat 2: cuts off surprises above mu, and moves mu so that the mean surprise nears `target`
     (arXiv:2007.14966).
 
-    target: bits a token, > 0. rate: how fast mu follows, > 0. One object serves one call of `generate`: it
-    remembers mu, (B, 1), and learns what was drawn from the next step's text. Surprise is that of the whole softmax.
+    target: bits a token, > 0. rate: how fast mu follows, > 0. It remembers mu, (B, 1), and learns what was drawn from
+    the next step's text; a text that does not go on from the last one begins anew. Surprise is that of the whole
+    softmax.
     """
 
     def __init__(self, target: float = 3.0, rate: float = 0.1) -> None:
@@ -84,13 +85,15 @@ class Mirostat:
             raise ValueError(f"target and rate must be > 0, got {target!r} and {rate!r}")
         self.mu: Tensor | None = None
         self.surprises: Tensor | None = None
+        self.text: Tensor | None = None
 
     def __call__(self, ids: Tensor, logits: Tensor) -> Tensor:
-        if self.mu is None:
+        if self.text is None or not torch.equal(ids[:, :-1], self.text):
             self.mu = logits.new_full((len(logits), 1), 2 * self.target, dtype=torch.float64)
         else:
             drawn = self.surprises.gather(-1, ids[:, -1:])
             self.mu = self.mu - self.rate * (drawn - self.target)
+        self.text = ids
         self.surprises = -logits.double().log_softmax(dim=-1) / math.log(2)
         return _cut(logits, self.surprises <= self.mu)
 
