@@ -101,7 +101,7 @@ def is_met(requirement: str) -> bool:
     name, least = requirement.split(">=")
     try:
         return release(metadata.version(name) or "0") >= release(least)  # None: the package is there by half.
-    except (metadata.PackageNotFoundError, KeyError):
+    except (metadata.PackageNotFoundError, FileNotFoundError, KeyError):  # the second by importlib_metadata
         return False
 
 

@@ -155,7 +155,7 @@ def test_some_places_are_sure_and_some_are_wide_open(story_truth):
     assert story_truth.probs(ids[:-1]).max() == 1.0
     sizes = [
         (story_truth.probs(ids + story_truth.tokenizer.encode(more, add_special_tokens=False)) > 0).sum()
-        for more in ("", " a", " a kind girl named Anna, who lived in a tent by the sea. She had a")
+        for more in ("", " a", " a kind girl named Anna, who lived in a tent. Her best friend was Emma. Anna had a")
     ]
     assert sizes[0] == 2  # a, an
     assert sizes[1] >= 10
