@@ -153,9 +153,10 @@ def test_the_distributions_along_real_stories_sum_to_one_and_multiply_to_the_sto
 def test_some_places_are_sure_and_some_are_wide_open(story_truth):
     ids = story_truth.tokenizer.encode("Once upon a time there was")
     assert story_truth.probs(ids[:-1]).max() == 1.0
+    has = " a kind girl named Anna, who lived in a tent by the sea. Her best friend was Emma. Anna had a"
     sizes = [
         (story_truth.probs(ids + story_truth.tokenizer.encode(more, add_special_tokens=False)) > 0).sum()
-        for more in ("", " a", " a kind girl named Anna, who lived in a tent. Her best friend was Emma. Anna had a")
+        for more in ("", " a", has)
     ]
     assert sizes[0] == 2  # a, an
     assert sizes[1] >= 10
