@@ -20,7 +20,8 @@ from llm_gen.checks import CheckpointError
 from llm_gen.weights import smollm2
 
 ROOT = Path(__file__).resolve().parent.parent
-PARALLEL = ["-n", str(os.cpu_count() or 1), "--dist", "loadscope"]
+# In the order of their names: by size, the few slow tests of browser and compiler would come last, alone.
+PARALLEL = ["-n", str(os.cpu_count() or 1), "--dist", "loadscope", "--no-loadscope-reorder"]
 # A kernel that died is noticed only by the limit for one cell.
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=60", "--nbval-kernel-startup-timeout=120"]
 PLAIN_KERNELS = {"ATEN_CPU_CAPABILITY": "default"}
