@@ -93,6 +93,14 @@ def check_token_ids(name: str, value: object, vocab_size: int) -> list[int]:
     return [check_token_id(name, value, vocab_size)]
 
 
+def check_end_and_pad(eos: object, pad: object, vocab_size: int) -> tuple[tuple[int, ...], int | None]:
+    """The ids that end a row, and what fills it up after its end: by default the first of them, if there is one."""
+    ends = tuple(check_token_ids("eos_token_id", eos, vocab_size))
+    if pad is not None:
+        return ends, check_token_id("pad_token_id", pad, vocab_size)
+    return ends, next(iter(ends), None)
+
+
 def check_logits(logits: object) -> Tensor:
     """Logits (B, V) in float32 or better. Each row needs a finite maximum: no NaN, no +inf, not all -inf.
 

@@ -19,15 +19,7 @@ from torch import Generator, Tensor, nn
 
 from llm_gen.attention import check_generation_mask
 from llm_gen.cache import cache_start_pos
-from llm_gen.checks import (
-    check_flag,
-    check_ids,
-    check_integer,
-    check_logits,
-    check_real,
-    check_token_id,
-    check_token_ids,
-)
+from llm_gen.checks import check_end_and_pad, check_flag, check_ids, check_integer, check_logits, check_real
 from llm_gen.decode import Decoder
 from llm_gen.model import DecoderLM
 from llm_gen.sampling import check_generator, check_settings, validate_sampling_args
@@ -112,10 +104,7 @@ def generate_steps(
     if attention_mask is not None:
         check_generation_mask(attention_mask, x)
         attention_mask = attention_mask.bool().clone()
-    eos = tuple(check_token_ids("eos_token_id", eos_token_id, model.vocab_size))
-    pad = eos[0] if eos else None
-    if pad_token_id is not None:
-        pad = check_token_id("pad_token_id", pad_token_id, model.vocab_size)
+    eos, pad = check_end_and_pad(eos_token_id, pad_token_id, model.vocab_size)
     use_cache = check_flag("use_cache", use_cache)
     min_new_tokens = check_integer("min_new_tokens", min_new_tokens, minimum=0)
     seconds = math.inf if max_time is None else check_real("max_time", max_time)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from llm_gen.attention import check_generation_mask
 from llm_gen.beyond.beams import Beams, Plan
-from llm_gen.checks import check_ids, check_integer, check_token_id, check_token_ids
+from llm_gen.checks import check_end_and_pad, check_ids, check_integer, check_token_ids
 from llm_gen.generation import check_functions, next_generation_input, predictor, warn_of_dropout
 from llm_gen.steps import Processor, Settings
 
@@ -80,13 +80,11 @@ def beam_search(
     )  # fmt: skip
     if check_integer("results", results, minimum=1) > width:
         raise ValueError(f"results must be <= width {width}, got {results}")
-    pad = next(iter(check_token_ids("eos_token_id", eos_token_id, model.vocab_size)), 0)
-    if pad_token_id is not None:
-        pad = check_token_id("pad_token_id", pad_token_id, model.vocab_size)
+    _, pad = check_end_and_pad(eos_token_id, pad_token_id, model.vocab_size)
     finished: list[list[tuple[float, Tensor]]] = [[(0.0, text)] * results for text in x.long()]
     for step in steps:
         finished = step.finished
-    return _collect([ranked[:results] for ranked in finished], x, results, pad, x.shape[1] + int(max_new_tokens))
+    return _collect([ranked[:results] for ranked in finished], x, results, pad or 0, x.shape[1] + int(max_new_tokens))
 
 
 def beam_steps(

@@ -13,15 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from llm_gen.attention import check_generation_mask
-from llm_gen.checks import (
-    check_flag,
-    check_ids,
-    check_integer,
-    check_logits,
-    check_real,
-    check_token_id,
-    check_token_ids,
-)
+from llm_gen.checks import check_end_and_pad, check_flag, check_ids, check_integer, check_logits, check_real
 from llm_gen.generation import check_functions, next_generation_input, warn_of_dropout
 from llm_gen.steps import Processor, Settings
 
@@ -78,9 +70,8 @@ def contrastive_search(
 
 
 def _settings(model: Any, eos: Any, pad: int | None, processors: Sequence[Processor]) -> Settings:
-    eos = tuple(check_token_ids("eos_token_id", eos, model.vocab_size))
-    pad = (eos or (0,))[0] if pad is None else check_token_id("pad_token_id", pad, model.vocab_size)
-    return Settings(False, 1.0, None, None, eos, pad, processors=check_functions("processors", processors))
+    eos, pad = check_end_and_pad(eos, pad, model.vocab_size)
+    return Settings(False, 1.0, None, None, eos, pad or 0, processors=check_functions("processors", processors))
 
 
 def _numbers(model: Any, max_new_tokens: int, top_k: int, alpha: float) -> tuple[int, int, float]:
