@@ -40,8 +40,8 @@ class CompiledDecoder(Decoder):
         positions, mask = self._look(cache)
         seen = cache.reserve_column()
         storage = cache.keys.shape[3]
-        visible = torch.zeros((1, 1, 1, seen) if mask is None else mask.shape, dtype=torch.bool, device=ids.device)
-        visible = F.pad(visible.fill_(True) if mask is None else mask, (0, storage - seen))
+        written = torch.ones((1, 1, 1, seen), dtype=torch.bool, device=ids.device) if mask is None else mask
+        visible = F.pad(written, (0, storage - seen))
         slot = torch.tensor([cache.length % cache.slots], device=ids.device)
         with torch.no_grad():
             logits = self._compiled(ids, positions, visible, slot, cache.keys, cache.values)
