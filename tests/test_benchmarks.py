@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-pytest.importorskip("transformers")
+pytest.importorskip("transformers", reason="a peer of the benchmarks (transformers is not installed)")
 
 from benchmarks import __main__ as command
 from benchmarks import measure

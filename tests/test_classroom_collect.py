@@ -36,15 +36,15 @@ def test_every_form_of_submission_is_read(tmp_path):
     (tmp_path / "bo_05_top_p.IPYNB").write_text(notebook(TOP_P, "tau_nucleus = 1.6"))
     (tmp_path / "carl.py").write_text(TOP_P + "ratio = {'temperature 1': 2}\n")
     with zipfile.ZipFile(tmp_path / "dora.zip", "w") as archive:
-        archive.writestr("work/exercises/e05_top_p.py", TOP_P)
-        archive.writestr("work/exercises/grader/judge.py", "def keep_top_p(): pass\n")
+        archive.writestr("mine/exercises/e05_top_p.py", TOP_P)
+        archive.writestr("mine/exercises/grader/judge.py", "def keep_top_p(): pass\n")
     (tmp_path / "emil_e05_top_p.py").write_text(TOP_P)
     (tmp_path / "emil_03_temperature.ipynb").write_text(notebook("ratio = {}"))
     found = jobs(tmp_path)
     assert {job.student for job in found.values()} == {"anna", "bo", "carl", "dora", "emil"}
     assert all("e05_top_p" in job.answers and not job.problems for job in found.values())
     assert set(found["emil"].answers) == {"e05_top_p", "e03_ratio"}
-    assert found["dora.zip"].answers["e05_top_p"] == [("dora.zip/work/exercises/e05_top_p.py", TOP_P)]
+    assert found["dora.zip"].answers["e05_top_p"] == [("dora.zip/mine/exercises/e05_top_p.py", TOP_P)]
     assert set(found["bo_05_top_p.IPYNB"].answers) == {"e05_top_p", "e05_tau_nucleus"}
 
 
