@@ -83,6 +83,23 @@ def test_prompt_lookup_names_what_came_last_time():
     assert prompt_lookup(torch.tensor([1, 2, 3, 9, 1, 2]), size=2, count=3) == [3, 9, 1]
     assert prompt_lookup(torch.tensor([5, 1, 5, 2, 5]), count=1) == [2]
     assert prompt_lookup(torch.tensor([1, 2, 3])) == [] and prompt_lookup(torch.tensor([1])) == []
+    assert prompt_lookup(torch.tensor([1, 2, 1]), count=0) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ((torch.tensor([[1, 2, 1]]),), ValueError, r"text must have shape \(S,\), one row of token ids, got \(1, 3\)"),
+        ((torch.tensor(1),), ValueError, r"text must have shape \(S,\)"),
+        (([1, 2, 1],), TypeError, "text must be a tensor of token ids, got list"),
+        ((torch.tensor([1.0, 2.0, 1.0]),), TypeError, "text must be a tensor of token ids, got torch.float32"),
+        ((torch.tensor([1, 2, 1]), 0), ValueError, "size must be an integer >= 1, got 0"),
+        ((torch.tensor([1, 2, 1]), 3, -1), ValueError, "count must be an integer >= 0, got -1"),
+    ],
+)
+def test_prompt_lookup_refuses_what_is_no_row_of_ids(arguments, error, words):
+    with pytest.raises(error, match=words):
+        prompt_lookup(*arguments)
 
 
 def test_repeating_text_needs_few_passes():

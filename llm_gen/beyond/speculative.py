@@ -156,8 +156,15 @@ def residual(p: Tensor, q: Tensor) -> Tensor:
 def prompt_lookup(text: Tensor, size: int = 3, count: int = 8) -> list[int]:
     """Guess that the last tokens go on as they did before: text (S,) -> up to `count` ids, [] if they are new.
 
-    Looks for the latest earlier place of the last `size` tokens, then of fewer.
+    Looks for the latest earlier place of the last `size` tokens, then of fewer. Raises TypeError or ValueError for
+    anything but one row of token ids, size >= 1 and count >= 0.
     """
+    if not isinstance(text, Tensor) or text.dtype == torch.bool or text.is_floating_point() or text.is_complex():
+        kind = text.dtype if isinstance(text, Tensor) else type(text).__name__
+        raise TypeError(f"text must be a tensor of token ids, got {kind}")
+    if text.ndim != 1:
+        raise ValueError(f"text must have shape (S,), one row of token ids, got {tuple(text.shape)}")
+    size, count = check_integer("size", size, minimum=1), check_integer("count", count, minimum=0)
     tokens = text.tolist()
     for length in range(min(size, len(tokens) - 1), 0, -1):
         ending = tokens[-length:]
