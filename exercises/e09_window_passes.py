@@ -16,6 +16,6 @@ hints = (
 )
 
 
-def count_passes(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
+def window_passes(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
     """Tokens fed to generate `new_tokens` after `prompt_len`, each step seeing at most the last `max_seq_len`."""
     raise NotImplementedError

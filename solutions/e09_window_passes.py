@@ -9,7 +9,7 @@ from llm_gen import token_passes
 from solutions.vocabulary import Check, OneOf, Whole
 
 
-def count_passes(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
+def window_passes(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
     """Tokens fed to generate `new_tokens` after `prompt_len`, each step seeing at most the last `max_seq_len`."""
     total = read = 0
     for length in range(prompt_len, prompt_len + new_tokens):
@@ -24,7 +24,7 @@ def count_passes(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len:
 
 
 check_counts = Check(
-    count_passes,
+    window_passes,
     prompt_len=Whole(1, 12),
     new_tokens=Whole(0, 12),
     use_cache=OneOf(True, False),
@@ -41,20 +41,20 @@ def wrong_ignores_window(prompt_len: int, new_tokens: int, use_cache: bool, max_
 def wrong_cache_goes_on(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
     """lets the cache go on past the window, one token a step"""
     if not use_cache:
-        return count_passes(prompt_len, new_tokens, use_cache, max_seq_len)
+        return window_passes(prompt_len, new_tokens, use_cache, max_seq_len)
     return min(prompt_len, max_seq_len) + new_tokens - 1 if new_tokens else 0
 
 
 def wrong_last_token_too(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
     """feeds the last token too, although nothing is predicted from it"""
-    return count_passes(prompt_len, new_tokens + 1, use_cache, max_seq_len)
+    return window_passes(prompt_len, new_tokens + 1, use_cache, max_seq_len)
 
 
 def wrong_window_a_step_early(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
     """takes a text of exactly max_seq_len tokens for too long already"""
     steps = range(prompt_len, prompt_len + new_tokens)
     full = sum(max_seq_len for length in steps if length >= max_seq_len)
-    return full + count_passes(prompt_len, sum(length < max_seq_len for length in steps), use_cache, max_seq_len)
+    return full + window_passes(prompt_len, sum(length < max_seq_len for length in steps), use_cache, max_seq_len)
 
 
 def wrong_stops_at_window(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
@@ -65,18 +65,18 @@ def wrong_stops_at_window(prompt_len: int, new_tokens: int, use_cache: bool, max
 
 def wrong_ignores_cache(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
     """counts as if there were no cache"""
-    return count_passes(prompt_len, new_tokens, False, max_seq_len)
+    return window_passes(prompt_len, new_tokens, False, max_seq_len)
 
 
 def wrong_always_cached(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
     """counts as if there were always a cache"""
-    return count_passes(prompt_len, new_tokens, True, max_seq_len)
+    return window_passes(prompt_len, new_tokens, True, max_seq_len)
 
 
 def wrong_window_less_one(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:
     """feeds one token less than the window holds"""
     past = sum(length > max_seq_len for length in range(prompt_len, prompt_len + new_tokens))
-    return count_passes(prompt_len, new_tokens, use_cache, max_seq_len) - past
+    return window_passes(prompt_len, new_tokens, use_cache, max_seq_len) - past
 
 
 def right_library(prompt_len: int, new_tokens: int, use_cache: bool, max_seq_len: int) -> int:

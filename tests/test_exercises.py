@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections import Counter
 
 import pytest
 
@@ -24,6 +25,12 @@ def test_every_task_has_its_page_and_every_page_its_task():
     tasks = {exercise.name for exercise in EXERCISES}
     assert tasks == {path.stem for path in (FOLDER.parent / "solutions").glob("e??_*.py")}
     assert tasks
+
+
+def test_no_name_leads_to_two_exercises():
+    """By its short name or its function's, and in a notebook or a class where all of them are defined."""
+    names = [name for exercise in EXERCISES for name in {exercise.short, exercise.answer_name}]
+    assert not [name for name, count in Counter(names).items() if count > 1]
 
 
 @each_exercise

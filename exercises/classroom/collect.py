@@ -172,7 +172,7 @@ def _answers(source: Source, text: str, known: dict[str, Exercise]) -> Iterator[
     program, broken = statements(cells), [cell for cell in cells if not parses(cell)]
     for name, exercise in known.items():
         answer = _answer(exercise.answer_name, program, broken) if _may_hold(source.stem, exercise) else ""
-        if answer and (_is_only(exercise, known) or bool(_defines(exercise, answer)) == exercise.is_code):
+        if answer:
             yield name, head + answer
 
 
@@ -180,15 +180,6 @@ def _may_hold(stem: str, exercise: Exercise) -> bool:
     """Whether a file of that name may hold the exercise: a chapter holds those of its own number."""
     page = _rest(stem + ".ipynb")
     return not page or NAME.fullmatch(page) is not None or int(page[:2]) == exercise.chapter
-
-
-def _is_only(exercise: Exercise, known: dict[str, Exercise]) -> bool:
-    return sum(other.answer_name == exercise.answer_name for other in known.values()) == 1
-
-
-def _defines(exercise: Exercise, answer: str) -> re.Match | None:
-    """Whether the answer is made by `def`: two exercises may ask for one name, a function and a value."""
-    return re.search(rf"^def {exercise.answer_name}\b", answer, re.M)
 
 
 def _answer(name: str, program: list[Statement], broken: list[str]) -> str:
