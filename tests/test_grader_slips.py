@@ -212,8 +212,119 @@ def test_an_error_of_another_kind_and_a_missing_one_are_told():
     def silent(prompt_lens, context, max_new_tokens):
         return "no room" if context <= max(prompt_lens) else min(context - max(prompt_lens), max_new_tokens)
 
-    assert "Another error is asked for: ValueError." in judge(find("budget"), Given(complains)).likely
-    assert "`raise ValueError(...)` ends the call" in judge(find("budget"), Given(silent)).likely[0]
+    def seldom(prompt_lens, context, max_new_tokens):
+        if context < max(prompt_lens):
+            raise ValueError("no room")
+        return min(context - max(prompt_lens), max_new_tokens) if context > max(prompt_lens) else -1
+
+    def often(prompt_lens, context, max_new_tokens):
+        if context - max(prompt_lens) < max(1, max_new_tokens):
+            raise ValueError("no room")
+        return max_new_tokens
+
+    def hands_it_over(prompt_lens, context, max_new_tokens):
+        return min(context - max(prompt_lens), max_new_tokens) if context > max(prompt_lens) else ValueError("no room")
+
+    told = {answer.__name__: judge(find("budget"), Given(answer)) for answer in (complains, silent, seldom, often)}
+    assert "Another error is asked for: ValueError." in told["complains"].likely
+    assert "`raise ValueError(...)` is asked for here: it ends the call" in told["silent"].likely[0]
+    assert "raises ValueError on other inputs, and not on this one" in told["seldom"].likely[0]
+    assert "your own line stops the call: is its condition too wide?" in told["often"].likely[0]
+    returned = judge(find("budget"), Given(hands_it_over)).failure.difference.text
+    assert "an error came back as an answer: `raise` ends the call with it" in returned
+
+
+def settings_with(cold, warm):
+    """An answer to greedy_settings: what it gives at temperature 0, and above."""
+    return Given(lambda temperature, top_k, top_p: (cold if temperature == 0 else warm)(temperature, top_k, top_p))
+
+
+def plain(temperature, top_k, top_p):
+    return find("greedy_settings").reference(temperature, top_k, top_p)
+
+
+@pytest.mark.parametrize(
+    ("cold", "warm", "advice"),
+    [
+        (lambda t, k, p: (1.0, 1, p), plain, "None is asked for at [2] on this input, and top_p came as it was given"),
+        (plain, lambda t, k, p: (t, k or 0, plain(t, k, p)[2]), "None is asked for at [1] on this input, and a whole "
+         "number (int) came: which of your lines"),
+        (lambda t, k, p: (None, 1, None), plain, "None came at [0] on this input, and a number (float) is asked for"),
+        (plain, lambda t, k, p: None, "Does every way through the function end in a `return`?"),
+        (lambda t, k, p: (1.0, 1), plain, "Too short by 1: what should stand last is missing, and the rest is right."),
+    ],
+)  # fmt: skip
+def test_none_inside_an_answer_is_told_from_none_in_its_place(cold, warm, advice):
+    (words,) = judge(find("greedy_settings"), settings_with(cold, warm)).likely
+    assert advice in words
+
+
+def scored(logits, ids):
+    return find("logprob_shift").reference(logits, ids)
+
+
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        (lambda z, ids: torch.nn.functional.pad(scored(z, ids), (1, 0)), "Too long by 1 along dim=-1: leave out what "
+         "stands first, and the rest is right."),
+        (lambda z, ids: torch.nn.functional.pad(scored(z, ids), (0, 1)), "leave out what stands last"),
+        (lambda z, ids: scored(z, ids)[:, 1:], "Too short by 1 along dim=-1: what should stand first is missing"),
+        (lambda z, ids: scored(z, ids)[:, :-1], "what should stand last is missing, and the rest is right."),
+        (lambda z, ids: torch.zeros(len(ids), ids.shape[1] + 2), "Too long by 3 along dim=-1. What stands there"),
+        (lambda z, ids: torch.zeros(len(ids), max(0, ids.shape[1] - 2)), "Too short by 1 along dim=-1. What is asked"),
+        (lambda z, ids: scored(z, ids).T, "Rows and columns are swapped"),
+        (lambda z, ids: z[:, 1:].float(), "There is an axis too many"),
+        (lambda z, ids: z[:, 0, 0].float(), "An axis is lost"),
+        (lambda z, ids: scored(z, ids)[..., None], "only the shape is not"),
+        (lambda z, ids: scored(z, ids).double(), "only their dtype is not: .to(torch.float32) makes it so"),
+        (lambda z, ids: z[:, :-1].log_softmax(-1).gather(-1, ids[:, :, None]), "are both cut alike?"),
+        (lambda z, ids: ids.mean(-1), "mean, softmax, log and the like need floats"),
+    ],
+)  # fmt: skip
+def test_a_shape_that_is_wrong_alike_on_all_inputs_says_what_to_leave_out_or_add(answer, advice):
+    (words,) = judge(find("logprob_shift"), Given(answer)).likely
+    assert advice in words
+
+
+def lost(log_probs, mask, rewards):
+    return find("reinforce_loss").reference(log_probs, mask, rewards)
+
+
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        (lambda p, m, r: lost(p, m, r).double(), ".to(torch.promote_types(log_probs.dtype, rewards.dtype)) makes it"),
+        (lambda p, m, r: lost(p, m, r).long(), "Whole numbers came (int64), so what stands behind the point is lost"),
+        (lambda p, m, r: lost(p.half(), m, r.half()), "float16 has lost digits on the way"),
+        (lambda p, m, r: lost(p, m, r) > 0, "A mask of True and False came back"),
+        (lambda p, m, r: 2 * lost(p, m, r).double(), "and not all numbers are right"),
+    ],
+)
+def test_a_dtype_that_is_wrong_says_whether_the_numbers_are_lost(answer, advice):
+    (words,) = judge(find("reinforce_loss"), Given(answer)).likely
+    assert advice in words
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "advice"),
+    [
+        ("positions", lambda answer: answer.int(), "only their dtype is not: .to(torch.int64)"),
+        ("positions", lambda answer: answer + 0.5, "Whole numbers are asked for (torch.int64)"),
+        ("sliding_mask", lambda answer: answer.long(), "True and False are asked for: what a comparison"),
+    ],
+)
+def test_whole_numbers_and_masks_are_asked_for_by_name(name, change, advice):
+    reference = find(name).reference
+    (words,) = judge(find(name), Given(lambda *args: change(reference(*args)))).likely
+    assert advice in words
+
+
+def test_of_two_faults_that_which_changes_the_kind_does_not_hide_the_other():
+    """float64 became float32, and no gradient flows: the example is of the second."""
+    verdict = judge(find("reinforce_loss"), Given(lambda p, m, r: torch.tensor(lost(p, m, r).item())))
+    assert verdict.mistakes == ("wrong_no_gradient",)
+    assert verdict.likely[0].startswith("Where your answers are wrong in this way, they equal those of a version that")
 
 
 def test_a_text_in_a_table_may_have_capital_letters():

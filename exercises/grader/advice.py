@@ -59,6 +59,12 @@ ADVICE = tuple(
         (r"batch2 tensor|mat1 and mat2", _(
             "In a @ b the last axis of a is as long as the last but one of b. x.mT swaps the last two axes, x.T all."
         )),
+        (r"to be no larger than self", _(
+            "gather takes an index that is no longer than the tensor along every other axis: are both cut alike?"
+        )),
+        (r"infer output dtype|floating point (?:or complex|dtype)|not implemented for '(?:Long|Int|Bool)'", _(
+            "mean, softmax, log and the like need floats: .float() makes them of whole numbers or a mask."
+        )),
         (r"except in dimension", _(
             "torch.cat joins along dim, which is 0 if you say nothing; all other axes must be equally long."
         )),

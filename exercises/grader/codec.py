@@ -51,6 +51,8 @@ def encode(value: Any, depth: int = 0) -> Any:
         return _refuse(_("a NumPy array came: torch.tensor(...) makes a tensor of it, .tolist() lists"))
     if kind is FunctionType:
         return _refuse(_("a function came, and what it gives is asked for"))
+    if issubclass(kind, BaseException) or (kind is type and issubclass(value, BaseException)):
+        return _refuse(_("an error came back as an answer: `raise` ends the call with it, `return` only hands it over"))
     return _refuse(_("the answer is of the kind {kind}, which is not asked for").format(kind=_name(kind)))
 
 

@@ -12,13 +12,17 @@ from llm_gen.text import _
 from solutions.vocabulary import Check, Choice, Difference, Entry, Outcome, ValueCheck
 from solutions.vocabulary.values import Place
 
+EVERYWHERE = _("Your answers equal those of a version that {mistake}.")
+WHERE_WRONG = _("Where your answers are wrong, they equal those of a version that {mistake}.")
+WHERE_WRONG_SO = _("Where your answers are wrong in this way, they equal those of a version that {mistake}.")
+
 
 @dataclass(frozen=True)
 class Mistakes:
-    """The known wrong answers that an answer behaves like; `everywhere`: on every input, not only where it is wrong."""
+    """The known wrong answers that an answer behaves like. words: on which inputs it does, as a sentence."""
 
     functions: tuple[Callable, ...] = ()
-    everywhere: bool = True
+    words: str = EVERYWHERE
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -28,19 +32,27 @@ class Mistakes:
 def known_mistakes(
     exercise: Exercise, check: Check, outcomes: Sequence[Outcome], found: Sequence[Difference | None]
 ) -> Mistakes:
-    """The wrong answers that agree with the outcomes on all inputs, or else on all those where it is wrong."""
+    """The wrong answers that agree with the outcomes on all inputs, or where it is wrong, or wrong as in the example.
+
+    The last is for two faults at once, one of which changes the kind of the difference, such as a dtype.
+    """
     number = exercise.checks.index(check)
-    all_of_them = range(len(outcomes))
-    wrong_ones = [i for i in all_of_them if found[i]]
-    for places, everywhere in ((all_of_them, True), (wrong_ones, False)):
+    wrong = [i for i, difference in enumerate(found) if difference]
+    so = [i for i in wrong if found[i].kind == found[smallest(check, found)].kind]
+    for places, words in ((range(len(outcomes)), EVERYWHERE), (wrong, WHERE_WRONG), (so, WHERE_WRONG_SO)):
         alike = [
             function
             for name, function in exercise.wrong.items()
             if _agree_on(check, places, behaviour(exercise, number, name), outcomes, function)
         ]
-        if alike and (everywhere or len(wrong_ones) > 1):
-            return Mistakes(tuple(alike), everywhere)
+        if alike and (words is EVERYWHERE or len(places) > 1):
+            return Mistakes(tuple(alike), words)
     return Mistakes()
+
+
+def smallest(check: Check, found: Sequence[Difference | None]) -> int:
+    """The number of the smallest case on which an answer is wrong."""
+    return min((i for i, difference in enumerate(found) if difference), key=lambda i: check.cases[i].size)
 
 
 def agree(check: Check, mistakes: Mistakes, args: tuple, got: Outcome) -> bool:
@@ -75,10 +87,7 @@ def in_words(mistakes: Mistakes, check: Check | ValueCheck | None = None) -> tup
         return tuple(_("This is what comes out if one {mistake}.").format(mistake=text) for text in told)
     if not told:
         return ()
-    mistake = _(" or ").join(told)
-    if mistakes.everywhere:
-        return (_("Your answers equal those of a version that {mistake}.").format(mistake=mistake),)
-    return (_("Where your answers are wrong, they equal those of a version that {mistake}.").format(mistake=mistake),)
+    return (mistakes.words.format(mistake=_(" or ").join(told)),)
 
 
 @cache

@@ -128,8 +128,7 @@ def _smallest(
     check: Check, worker: Worker, outcomes: list[Outcome], found: list[Difference | None], agrees: Any
 ) -> Failure:
     """The smallest failing input: the smallest of the cases, made smaller while it fails in the same way."""
-    failing = [i for i, difference in enumerate(found) if difference]
-    first = min(failing, key=lambda i: check.cases[i].size)
+    first = diagnose.smallest(check, found)
     case, kind, usable = check.cases[first], found[first].kind, check.answers[first].kind
 
     def look(args: tuple) -> tuple[Outcome, Outcome, Difference | None]:

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import dis
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import combinations
+from operator import getitem
 from types import FunctionType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from exercises.grader import advice, relations
+from exercises.grader import advice, relations, shapes
 from exercises.grader.verdict import Failure
 from llm_gen.text import _
 from solutions.vocabulary import Check, Outcome, identical
-from solutions.vocabulary.compare import value_difference
+from solutions.vocabulary.compare import kind_of, value_difference
 
 OF_KIND = {
     "time-out": _("Does a loop never end? `while a != b` may not, where a and b are floats: count the rounds instead."),
@@ -32,7 +36,7 @@ def in_code(check: Check, outcomes: Sequence[Outcome], failure: Failure) -> tupl
     words = _of_all(check, outcomes)
     if not words and failure.difference.kind == "value":
         words = _of_numbers(check, outcomes)
-    words = words or _of_failure(check, failure)
+    words = words or _of_failure(check, outcomes, failure)
     return (words,) if words else ()
 
 
@@ -83,36 +87,103 @@ def _close(rights: Sequence[float], values: Sequence[float]) -> bool:
     return all(math.isclose(right, got, rel_tol=1e-4, abs_tol=1e-6) for right, got in zip(rights, values))
 
 
-def _of_failure(check: Check, failure: Failure) -> str:
+def _of_failure(check: Check, outcomes: Sequence[Outcome], failure: Failure) -> str:
     expected, got, kind = failure.expected, failure.got, failure.difference.kind
     if kind == "error":
-        said = advice.on_error(got.error[0], got.message, () if check.call else check.names, got.line)
-        return said or _another_error(expected)
+        return _of_error(check, expected, got)
     if kind == "no error":
-        return _("`raise {error}(...)` ends the call; what prints or returns does not.").format(error=expected.error[0])
-    if kind in OF_KIND:
-        return OF_KIND[kind]
-    of_form = {"type": _of_type, "dtype": _of_dtype, "shape": _of_shape}.get(kind)
-    return of_form(*_where_they_differ(expected.value, got.value), failure) if of_form else ""
+        return _of_no_error(outcomes, expected.error[0])
+    if kind == "type":
+        parts = _where_they_differ(expected.value, got.value, check.tolerance)
+        return _of_type(*parts, _Differing(check, outcomes, kind))
+    if kind in ("shape", "dtype"):
+        return _of_form(_Differing(check, outcomes, kind), kind)
+    return OF_KIND.get(kind, "")
 
 
-def _another_error(expected: Outcome) -> str:
-    return _("Another error is asked for: {error}.").format(error=expected.error[0]) if expected.error else ""
+def _of_error(check: Check, expected: Outcome, got: Outcome) -> str:
+    said = advice.on_error(got.error[0], got.message, () if check.call else check.names, got.line)
+    if said:
+        return said
+    if expected.error:
+        return _("Another error is asked for: {error}.").format(error=expected.error[0])
+    if re.search(r"\b(raise|assert)\b", got.line):
+        return _("A value is asked for here, and your own line stops the call: is its condition too wide?")
+    return ""
 
 
-def _where_they_differ(expected: Any, got: Any) -> tuple[Any, Any]:
-    """The first two parts that differ, inside tuples, lists and dicts of one form."""
+def _of_no_error(outcomes: Sequence[Outcome], error: str) -> str:
+    if any(error in outcome.error for outcome in outcomes):
+        text = _("Your function raises {error} on other inputs, and not on this one: is a condition too narrow?")
+    else:
+        text = _("`raise {error}(...)` is asked for here: it ends the call, and what prints or returns does not.")
+    return text.format(error=error)
+
+
+class _Differing:
+    """The inputs on which an answer differs in one way: the first parts that differ on each, right and given."""
+
+    def __init__(self, check: Check, outcomes: Sequence[Outcome], kind: str) -> None:
+        self.check = check
+        found = [check.difference(right, got) for right, got in zip(check.answers, outcomes)]
+        places = [i for i, difference in enumerate(found) if difference and difference.kind == kind]
+        parts = [_where_they_differ(check.answers[i].value, outcomes[i].value, check.tolerance) for i in places]
+        self.pairs = [(right, got) for right, got, _keys in parts]
+        self.args = [check.cases[i].args for i in places]
+        self.keys = parts[0][2] if parts else ()
+
+    def given(self) -> list[str]:
+        """The arguments that come back as they are, in the place of the parts that differ."""
+        return [
+            name
+            for i, name in enumerate(self.check.names)
+            if self.pairs and all(identical(args[i], got) for args, (_right, got) in zip(self.args, self.pairs))
+        ]
+
+    def dtype(self) -> str:
+        """The right dtype as code: the same on every input, that of an argument, or what two of them give together."""
+        parts = [_part(right.value, self.keys) for right in self.check.answers]
+        wanted = {i: part.dtype for i, part in enumerate(parts) if isinstance(part, Tensor)}
+        rights = [*wanted.values()]
+        always = {str(rights[0]): rights[:1] * len(rights)}
+        arguments = zip(self.check.names, zip(*(self.check.cases[i].args for i in wanted)))
+        named = {f"{name}.dtype": [x.dtype for x in args] for name, args in arguments if _are_tensors(args)}
+        both = {
+            f"torch.promote_types({one}, {other})": [*map(torch.promote_types, left, right)]
+            for (one, left), (other, right) in combinations(named.items(), 2)
+        }
+        return next((code for code, made in (always | named | both).items() if made == rights), str(rights[0]))
+
+
+def _are_tensors(things: Iterable[Any]) -> bool:
+    return all(isinstance(thing, Tensor) for thing in things)
+
+
+def _part(value: Any, keys: Sequence[Any]) -> Any:
+    """What the keys lead to, None if there is nothing."""
+    try:
+        return reduce(getitem, keys, value)
+    except (LookupError, TypeError):
+        return None
+
+
+def _where_they_differ(expected: Any, got: Any, tolerance: float, keys: tuple = ()) -> tuple[Any, Any, tuple]:
+    """The first two parts that differ, inside tuples, lists and dicts of one form, and the keys that lead there."""
     if type(expected) is not type(got) or not isinstance(expected, (tuple, list, dict)):
-        return expected, got
+        return expected, got, keys
     in_dict = isinstance(expected, dict)
-    pairs = [(expected[key], got[key]) for key in expected if key in got] if in_dict else zip(expected, got)
-    differing = next((pair for pair in pairs if value_difference(*pair)), None)
-    return _where_they_differ(*differing) if differing else (expected, got)
+    if not in_dict and len(expected) != len(got):
+        return expected, got, keys
+    inner = [key for key in expected if key in got] if in_dict else range(len(expected))
+    differing = next((key for key in inner if value_difference(expected[key], got[key], tolerance)), None)
+    if differing is None:
+        return expected, got, keys
+    return _where_they_differ(expected[differing], got[differing], tolerance, (*keys, differing))
 
 
-def _of_type(expected: Any, got: Any, failure: Failure) -> str:
-    if got is None:
-        return _("Does every way through the function end in a `return`?")
+def _of_type(expected: Any, got: Any, keys: Sequence[Any], differing: _Differing) -> str:
+    if expected is None or got is None:
+        return _of_none(expected, got, keys, differing.given())
     if isinstance(expected, tuple):
         return _("`return a, b` gives a tuple.")
     if isinstance(got, tuple):
@@ -121,37 +192,36 @@ def _of_type(expected: Any, got: Any, failure: Failure) -> str:
         return _(".tolist() makes lists of a tensor, .item() a number of a tensor with one entry.")
     if isinstance(expected, Tensor):
         text = _("Leave out .item() or .tolist(), or make a tensor: torch.tensor(..., dtype={dtype}).")
-        return text.format(dtype=_dtype_of(expected, failure))
+        return text.format(dtype=differing.dtype())
+    if isinstance(expected, bool):
+        return _("True or False is asked for: what a comparison gives, or bool(...).")
+    if isinstance(expected, int) and isinstance(got, float):
+        return _("A whole number is asked for: // divides without a rest, int(...) cuts off what is behind the point.")
     return ""
 
 
-def _of_dtype(expected: Any, got: Any, failure: Failure) -> str:
-    if not isinstance(expected, Tensor) or not isinstance(got, Tensor):
-        return ""
-    if got.dtype == torch.bool:
-        return _("A mask of True and False came back; numbers are asked for.")
-    return _("The result is to have another dtype: .to({dtype}).").format(dtype=_dtype_of(expected, failure))
+def _of_none(expected: Any, got: Any, keys: Sequence[Any], given: Sequence[str]) -> str:
+    where = _(" at {place}").format(place="".join(f"[{key!r}]" for key in keys)) if keys else ""
+    if got is None and not keys:
+        return _("Does every way through the function end in a `return`?")
+    if got is None:
+        text = _("None came{where} on this input, and {kind} is asked for: on this way, nothing has given it a value.")
+        return text.format(where=where, kind=kind_of(expected))
+    if given:
+        text = _("None is asked for{where} on this input, and {name} came as it was given: when should it not?")
+        return text.format(where=where, name=given[0])
+    text = _("None is asked for{where} on this input, and {kind} came: which of your lines decides that?")
+    return text.format(where=where, kind=kind_of(got))
 
 
-def _dtype_of(expected: Tensor, failure: Failure) -> str:
-    """The dtype that is asked for as code: that of an argument, if one has it."""
-    tensors = [(name, arg) for name, arg in zip(failure.names, failure.args) if isinstance(arg, Tensor)]
-    return next((f"{name}.dtype" for name, arg in tensors if arg.dtype == expected.dtype), str(expected.dtype))
-
-
-def _of_shape(expected: Any, got: Any, failure: Failure) -> str:
-    if not isinstance(expected, Tensor) or not isinstance(got, Tensor):
-        return ""
-    if expected.numel() == got.numel() and torch.equal(expected.flatten(), got.flatten().to(expected.dtype)):
-        return _("The entries are right, and only the shape is not: an axis is missing, or there is one too many.")
-    if expected.ndim == got.ndim and any(_is_stretched(expected, got, axis) for axis in range(got.ndim)):
-        return _("Two shapes were stretched to fit each other. After sum or amax, keepdim=True keeps the axis.")
-    return ""
-
-
-def _is_stretched(expected: Tensor, got: Tensor, axis: int) -> bool:
-    """Whether an axis is longer than it should be, and as long as another: rows have met columns."""
-    return got.shape[axis] > expected.shape[axis] and got.shape[axis] in got.shape[:axis] + got.shape[axis + 1 :]
+def _of_form(differing: _Differing, kind: str) -> str:
+    """What parts of another shape, length or dtype have in common, over all inputs on which they differ so."""
+    pairs = differing.pairs
+    if kind == "dtype":
+        return shapes.of_dtypes(pairs, differing.dtype())
+    if all(map(_are_tensors, pairs)):
+        return shapes.of_shapes(pairs)
+    return shapes.of_lengths(pairs)
 
 
 def of_names(answer: Any, names: Sequence[str]) -> list[str]:
