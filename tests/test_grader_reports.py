@@ -213,8 +213,23 @@ def test_hints_come_one_at_a_time(capsys):
         assert TOP_P.task.hints[step - 1].split()[-1] in shown
     exercises.hint("top_p", 1)
     assert "hint 1 of 3" in capsys.readouterr().out
-    with pytest.raises(ValueError, match=r"step must lie in 1\.\.3, got 4"):
-        exercises.hint("top_p", 4)
+    exercises.hint("top_p")
+    assert "hint 2 of 3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("step", [4, 0, -1, "2", 2.0, True])
+def test_a_hint_that_is_not_there_is_refused_in_one_line(step):
+    with pytest.raises(ValueError, match=r"top_p has 3 hints: step must lie in 1\.\.3, got") as caught:
+        exercises.hint("top_p", step)
+    assert caught.value._render_traceback_() == [f"NoHint: top_p has 3 hints: step must lie in 1..3, got {step!r}"]
+
+
+@pytest.mark.parametrize("call", [exercises.check, exercises.hint, exercises.solution])
+def test_a_name_that_is_not_there_is_refused_in_one_line(call):
+    with pytest.raises(LookupError, match=r"Did you mean .*ratio") as caught:
+        call("rati")
+    (line,) = caught.value._render_traceback_()
+    assert line.startswith("UnknownExercise: There is no exercise called 'rati'. Did you mean")
 
 
 def test_the_solution_is_shown_when_the_instructor_says_so(capsys, monkeypatch):

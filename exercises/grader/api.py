@@ -12,7 +12,7 @@ from typing import Any
 from exercises.grader import progress as memory
 from exercises.grader.answers import Answer, Given, Written, from_file
 from exercises.grader.card import OPEN, Card, Row
-from exercises.grader.catalog import FOLDER, Exercise, all_exercises, find
+from exercises.grader.catalog import FOLDER, Exercise, NoHint, all_exercises, find
 from exercises.grader.judge import judge
 from exercises.grader.stubs import reference_source
 from exercises.grader.verdict import NOT_ATTEMPTED, Verdict
@@ -49,17 +49,21 @@ def _where_it_looked(exercise: Exercise) -> str:
 
 
 def hint(name: str, step: int | None = None) -> None:
-    """Show the next hint, or hint number `step` (from 1; ValueError outside). Only the last one may hold code."""
+    """Show the next hint, or hint number `step`, from 1. Only the last one may hold code.
+
+    Raises UnknownExercise, and NoHint (a ValueError), which says how many there are.
+    """
     exercise = find(name)
-    given = _hints_given.get(exercise.name, 0)
-    _hints_given[exercise.name] = show_hint(exercise, step or min(given + 1, len(exercise.task.hints)))
+    _hints_given[exercise.name] = show_hint(exercise, step, _hints_given.get(exercise.name, 0))
 
 
-def show_hint(exercise: Exercise, step: int) -> int:
-    """Show one hint and remember that it was given."""
+def show_hint(exercise: Exercise, step: int | None, given: int) -> int:
+    """Show hint number `step`, or the one after those that were given, and remember it. The last one is given again."""
     hints = exercise.task.hints
-    if not 1 <= step <= len(hints):
-        raise ValueError(_("step must lie in 1..{n}, got {step}").format(n=len(hints), step=step))
+    step = min(given + 1, len(hints)) if step is None else step
+    if type(step) is not int or not 1 <= step <= len(hints):
+        text = _("{name} has {n} hints: step must lie in 1..{n}, got {step!r}")
+        raise NoHint(text.format(name=exercise.short, n=len(hints), step=step))
     title = _("{name}: hint {step} of {n}").format(name=exercise.short, step=step, n=len(hints))
     Card(title, [Row(_("Hint"), hints[step - 1])], OPEN).show()
     memory.record_hint(exercise.name, step)

@@ -42,6 +42,10 @@ class NoName(Brief, TypeError):
     """Something else stands where the name of an exercise belongs."""
 
 
+class NoHint(Brief, ValueError):
+    """There is no hint of that number; the message says how many there are."""
+
+
 @dataclass(frozen=True)
 class Exercise:
     """One task and the page that answers it.
