@@ -119,6 +119,7 @@ def test_a_numpy_array_is_led_back_to_tensors():
 
 RATIO = {"temperature 1": 2.718, "temperature 0.5": 7.389, "temperature 2": 1.649}
 NUCLEI = find("nuclei").reference()
+ALL_END = find("all_end").reference()
 
 
 @pytest.mark.parametrize(
@@ -130,6 +131,8 @@ NUCLEI = find("nuclei").reference()
         ("ratio", RATIO | {"temperature 1": float("nan")}, "nan is no answer"),
         ("ratio", {key: round(number, 1) for key, number in RATIO.items()}, "rounded"),
         ("ratio", {key: 100 * number for key, number in RATIO.items()}, "per cent"),
+        ("all_end", ALL_END | {"steps of the loop": 3.5}, "is asked for in 'steps of the loop', and 3.5 came."),
+        ("all_end", ALL_END | {"steps of the loop": True}, "in 'steps of the loop', and True or False (bool) came."),
         ("tau_nucleus", 1.6, "rounded"),
         ("tau_nucleus", "1.64", "A number is asked for in your answer"),
         ("nuclei", NUCLEI | {"ranks at 0.5": 2}, "A set such as {1, 2} is asked for in 'ranks at 0.5'"),
@@ -325,6 +328,13 @@ def test_of_two_faults_that_which_changes_the_kind_does_not_hide_the_other():
     verdict = judge(find("reinforce_loss"), Given(lambda p, m, r: torch.tensor(lost(p, m, r).item())))
     assert verdict.mistakes == ("wrong_no_gradient",)
     assert verdict.likely[0].startswith("Where your answers are wrong in this way, they equal those of a version that")
+
+
+def test_a_whole_number_in_a_table_may_be_a_float_and_a_wrong_one_is_still_known():
+    assert judge(find("all_end"), Given({key: float(value) for key, value in ALL_END.items()})).passed
+    wrong = find("all_end").wrong["wrong_forgets_the_prompt"]()
+    verdict = judge(find("all_end"), Given({key: float(value) for key, value in wrong.items()}))
+    assert verdict.mistakes == ("wrong_forgets_the_prompt",) and "whole number" not in " ".join(verdict.likely)
 
 
 def test_a_text_in_a_table_may_have_capital_letters():

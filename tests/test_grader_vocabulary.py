@@ -262,6 +262,15 @@ def test_only_a_number_is_a_number(value):
     assert not Numbers(lambda: 0.25, tolerance=0.01).entries(value)[0].right
 
 
+def test_a_whole_number_is_one_whatever_its_type_and_nothing_else_is():
+    check = Numbers(lambda: 7, tolerance=0.5)
+    assert check.entries(7)[0].right and check.entries(7.0)[0].right
+    assert not any(check.entries(value)[0].right for value in (7.001, 8.0, "7", math.inf, math.nan, [7]))
+    assert not Numbers(lambda: 1).entries(True)[0].right
+    ranks = Numbers(lambda: {1, 2})
+    assert ranks.entries({1.0, 2})[0].right and not ranks.entries({True, 2})[0].right
+
+
 def test_choices_and_orders():
     several = Choice(lambda: ["a", "c"])
     assert all(several.entries(value)[0].right for value in (["c", "a"], ("A ", "c"), {"a", "C"}))

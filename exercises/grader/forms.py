@@ -78,8 +78,9 @@ def _of_form(check: ValueCheck, entry: Entry, options: tuple[str, ...]) -> Itera
         yield _of_number(got, type(expected)).format(place=place, kind=kind_of(got))
     elif isinstance(got, float) and not math.isfinite(got):
         yield _("{got} is no answer: 0 / 0, inf - inf and 0 * inf give nan, 1 / 0 gives inf.").format(got=got)
-    elif type(expected) is int and type(got) is not int:
-        yield _("A whole number is asked for in {place}, and {kind} came.").format(place=place, kind=kind_of(got))
+    elif type(expected) is int and (isinstance(got, bool) or got != int(got)):
+        kind = kind_of(got) if isinstance(got, bool) else repr(got)
+        yield _("A whole number is asked for in {place}, and {kind} came.").format(place=place, kind=kind)
 
 
 def _of_number(got: Any, expected: type) -> str:

@@ -56,13 +56,15 @@ class ValueCheck:
         yield place, expected, got
 
     def equal(self, expected: Any, got: Any) -> bool:
-        """Whole numbers exactly, floats within the absolute tolerance, sets in any order, texts in any case."""
+        """Whole numbers exactly (7.0 is 7), floats within the tolerance, sets in any order, texts in any case."""
         if isinstance(expected, str):
             return _tidy(expected) == _tidy(got)
         if isinstance(expected, float):
             return type(got) in (int, float) and (abs(expected - got) <= self.tolerance or expected == got)
         if isinstance(expected, set):
             return isinstance(got, (list, tuple, set)) and expected == {_hashable(item) for item in got}
+        if type(expected) is int:
+            return type(got) in (int, float) and expected == got
         return type(expected) is type(got) and expected == got
 
     def __call__(self, value: Any) -> None:
@@ -73,7 +75,8 @@ class ValueCheck:
 
 
 class Numbers(ValueCheck):
-    """A number, list or table of numbers; `tolerance` is absolute and stated in the task. Whole numbers are exact."""
+    """A number, list or table of numbers; `tolerance` is absolute and stated in the task. Whole numbers are exact, and
+    7.0 is one: it is the number that counts and not how Python came by it. A bool is none."""
 
 
 class Choice(ValueCheck):
@@ -101,7 +104,7 @@ class Prediction(Numbers):
 
 
 def _hashable(item: Any) -> Any:
-    return repr(item) if isinstance(item, (list, dict, set)) else item
+    return repr(item) if isinstance(item, (list, dict, set, bool)) else item
 
 
 def _tidy(letter: Any) -> Any:
