@@ -3,7 +3,7 @@
 `cache.keys` and `cache.values` (B, G, M, d) are allocated once for M tokens; the first `cache.length` of them
 are filled. Store the new keys and values (B, G, T, d) behind those, move `cache.length` on, and give back all
 keys and values so far. Write into the tensors that are there, do not make new ones. If the new tokens do not
-fit, raise ValueError.
+fit, raise ValueError and leave the cache as it is.
 """
 
 from types import SimpleNamespace

@@ -27,6 +27,7 @@ check_lengths = Check(
         ([2, 1, 1, 2, 1, 1],),
         ([],),
         ([*range(12), *range(12)],),
+        ([1, 11, 11, 1],),
     ],
 )
 equivalent = {
@@ -61,6 +62,13 @@ def wrong_anywhere(ids: list[int]) -> int:
 def wrong_one_token(ids: list[int]) -> int:
     """sees only a single token that is repeated, no longer piece"""
     return int(len(ids) > 1 and ids[-1] == ids[-2])
+
+
+def wrong_joined_digits(ids: list[int]) -> int:
+    """joins the digits of the ids to a text, in which 1, 11 and 11, 1 look alike"""
+    joined = lambda piece: "".join(map(str, piece))  # noqa: E731
+    found = (n for n in range(1, len(ids) // 2 + 1) if joined(ids[-n:]) == joined(ids[-2 * n : -n]))
+    return next(found, 0)
 
 
 def wrong_any_order(ids: list[int]) -> int:

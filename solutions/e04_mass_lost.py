@@ -37,6 +37,11 @@ def wrong_one_more(probs: Tensor, top_k: int) -> Tensor:
     return mass_lost(probs, top_k + 1)
 
 
+def wrong_one_less(probs: Tensor, top_k: int) -> Tensor:
+    """keeps k - 1 tokens"""
+    return probs.sort(dim=-1, descending=True).values[:, top_k - 1 :].sum(dim=-1)
+
+
 def wrong_unsorted(probs: Tensor, top_k: int) -> Tensor:
     """drops the tokens from id k on, without looking which are the likeliest"""
     return probs[:, top_k:].sum(dim=-1)

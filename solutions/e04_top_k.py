@@ -86,6 +86,11 @@ def wrong_one_more(logits: Tensor, top_k: int) -> Tensor:
     return keep_top_k(logits, top_k + 1)
 
 
+def wrong_one_less(logits: Tensor, top_k: int) -> Tensor:
+    """keeps k - 1 tokens"""
+    return keep_top_k(logits, top_k - 1)
+
+
 def wrong_whole_batch(logits: Tensor, top_k: int) -> Tensor:
     """keeps the k largest of the whole batch instead of each row"""
     return keep_top_k(logits.reshape(1, -1), top_k).reshape(logits.shape)

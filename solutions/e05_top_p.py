@@ -29,6 +29,7 @@ check_everywhere = Check(
         (torch.tensor([[0.5, 0.3, 0.15, 0.05]]), 0.7),
         (torch.tensor([[0.05, 0.15, 0.5, 0.3]]), 0.9),
         (torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.125, 0.125, 0.25, 0.5]]), 0.75),
+        (torch.tensor([[0.5, 0.25 - 2**-11, 0.25 + 2**-11 - 2**-9, 2**-9]]), 0.75),  # a hair below top_p
     ],
 )
 not_checked = "speed, half precision, logits instead of probabilities"
@@ -50,6 +51,11 @@ def ranked_and_kept(probs: Tensor, keep) -> Tensor:
 def wrong_drops_crossing(probs: Tensor, top_p: float) -> Tensor:
     """drops the token that crosses top_p (the rule `cumsum <= top_p`)"""
     return ranked_and_kept(probs, lambda ranked, total: total <= top_p)
+
+
+def wrong_slack(probs: Tensor, top_p: float) -> Tensor:
+    """leaves room for rounding, so a token just below top_p goes that should stay (`<` takes no slack)"""
+    return ranked_and_kept(probs, lambda ranked, total: total - ranked < top_p - 1e-3)
 
 
 def wrong_one_more_at_boundary(probs: Tensor, top_p: float) -> Tensor:

@@ -39,7 +39,7 @@ def verdict_of(answer: Callable, temperature: Any, top_k: Any, top_p: Any) -> st
     """What the check did, in words; of a message only the arguments that it names."""
     try:
         return f"gives {answer(temperature, top_k, top_p)}"
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AssertionError) as error:
         named = [name for name in ("temperature", "top_k", "top_p") if name in str(error)]
         return f"raises {type(error).__name__} naming {' and '.join(named) or 'no argument'}"
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from llm_gen import KVCache
-from solutions.vocabulary import Check, ListOf, OneOf, Reals, Whole, fails
+from solutions.vocabulary import Check, ListOf, OneOf, Reals, Whole, fails, identical
 
 
 def update(cache: SimpleNamespace, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -35,7 +35,13 @@ def fill(answer: Callable, keys: Tensor, chunks: list[int], room: int) -> dict:
     given, start = [], 0
     for size in chunks:
         chunk = keys[:, :, start : start + size]
-        given.append(answer(cache, chunk, chunk + 100))
+        before = cache.keys.clone(), cache.values.clone(), cache.length
+        try:
+            given.append(answer(cache, chunk, chunk + 100))
+        except ValueError:
+            if not identical(before, (cache.keys, cache.values, cache.length)):
+                raise RuntimeError("the ValueError came too late: the cache had been changed already") from None
+            raise
         given[-1] = tuple(part.clone() for part in given[-1])  # a view changes with the cache
         start += size
     kept = places == (cache.keys.data_ptr(), cache.values.data_ptr())
@@ -126,6 +132,15 @@ def wrong_cuts_silently(cache: SimpleNamespace, keys: Tensor, values: Tensor) ->
     """drops what does not fit instead of raising ValueError"""
     room = cache.keys.shape[2] - cache.length
     return update(cache, keys[:, :, :room], values[:, :, :room])
+
+
+@fails("error")
+def wrong_counts_before_it_refuses(cache: SimpleNamespace, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """moves cache.length on before it refuses, so that the cache is broken for whoever catches the error"""
+    if cache.length + keys.shape[2] <= cache.keys.shape[2]:
+        return update(cache, keys, values)
+    cache.length += keys.shape[2]
+    raise ValueError("full")
 
 
 @fails("error")

@@ -38,6 +38,7 @@ check_outputs = Check(
     examples=[
         (torch.zeros(1, 1, 2, 1), torch.zeros(1, 1, 3, 1), torch.tensor([[[[1.0], [2.0], [3.0]]]])),
         (torch.ones(1, 1, 1, 2), torch.eye(2)[None, None], torch.eye(2)[None, None]),
+        (torch.full((1, 1, 2, 1), -60.0), torch.full((1, 1, 2, 1), 60.0), torch.tensor([[[[1.0], [2.0]]]])),
     ],
     valid=as_many_keys,
     tolerance=1e-4,
@@ -81,6 +82,13 @@ def wrong_no_scale(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
 def wrong_scale(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """divides by the head size instead of its square root"""
     return attend(queries / keys.shape[3] ** 0.5, keys, values)
+
+
+def wrong_low_score(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """gives hidden keys a low score such as -100 instead of -inf, and a visible one may be lower still"""
+    hidden = ~ones(queries, keys).tril(keys.shape[2] - queries.shape[2])
+    scores = queries @ keys.transpose(-1, -2) / keys.shape[3] ** 0.5
+    return scores.masked_fill(hidden, -100.0).softmax(dim=-1) @ values
 
 
 def wrong_zero_instead(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:

@@ -31,7 +31,8 @@ def ask(answer: Callable, x: Tensor, read: int | None, use_cache: bool, max_seq_
     cache = None if read is None else SimpleNamespace(length=read)
     ids, kept = answer(x, cache, use_cache, max_seq_len)
     which = "None" if kept is None else "the given one" if kept is cache else "another one"
-    return {"fed": ids.clone(), "cache": which}
+    moved = cache is not None and cache.length != read
+    return {"fed": ids.clone(), "cache": f"{which}, and its length was changed" if moved else which}
 
 
 def fits(x: Tensor, read: int | None, use_cache: bool, max_seq_len: int) -> bool:
@@ -85,6 +86,14 @@ def wrong_last_token(x, cache, use_cache, max_seq_len):
     """feeds the last token alone, even if the cache has not read the prompt"""
     ids, kept = next_generation_input(x, cache, use_cache, max_seq_len)
     return (ids if kept is None else x[:, -1:]), kept
+
+
+def wrong_moves_the_cache(x, cache, use_cache, max_seq_len):
+    """moves cache.length on itself, which the model does when it reads"""
+    ids, kept = next_generation_input(x, cache, use_cache, max_seq_len)
+    if kept is not None:
+        kept.length += ids.shape[1]
+    return ids, kept
 
 
 @fails("shape")

@@ -34,6 +34,11 @@ def wrong_from_one(mask: Tensor) -> Tensor:
     return mask.cumsum(dim=1)
 
 
+def wrong_padding_at_one(mask: Tensor) -> Tensor:
+    """gives padding the position 1, as some libraries do; here it is 0"""
+    return (mask.cumsum(dim=1) - 1).masked_fill(mask == 0, 1)
+
+
 def wrong_minus_one(mask: Tensor) -> Tensor:
     """gives padding the position -1, which no table of positions has"""
     return mask.cumsum(dim=1) - 1

@@ -150,6 +150,6 @@ def right_nested(totals: Tensor, log_probs: Tensor) -> Step:
 
 def right_library(totals: Tensor, log_probs: Tensor) -> Step:
     beams = Beams(Plan(len(totals), 1, 0.0, 1.0, False, (), 2))
-    beams.totals = totals.double()
+    beams.totals = totals.double().clone()  # the search adds to its totals in place
     parents, tokens = beams.extend(torch.zeros((len(totals), 1)).long(), log_probs.double(), 1)
     return parents, tokens, beams.totals.to(log_probs.dtype)

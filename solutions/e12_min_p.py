@@ -25,6 +25,7 @@ check_rows = Check(
     examples=[
         (torch.tensor([[0.5, 0.25, 0.125, 0.125]]), 0.5),
         (torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.0625, 0.125, 0.75, 0.0625]]), 0.25),
+        (torch.tensor([[0.5, 0.25 - 2**-11, 0.25 + 2**-11]]), 0.5),  # a hair below the bar
     ],
 )
 not_checked = "speed, half precision, logits instead of probabilities"
@@ -39,6 +40,11 @@ def keep(probs: Tensor, stays: Tensor) -> Tensor:
 def wrong_absolute(probs: Tensor, share: float) -> Tensor:
     """compares with `share` itself, and so keeps nothing where no token is that likely"""
     return keep(probs, probs >= share)
+
+
+def wrong_slack(probs: Tensor, share: float) -> Tensor:
+    """leaves room for rounding, so a token just below the bar stays that should go (`>=` takes no slack)"""
+    return keep(probs, probs >= share * probs.amax(dim=-1, keepdim=True) - 1e-3)
 
 
 @fails("nan")

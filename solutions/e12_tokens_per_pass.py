@@ -15,7 +15,7 @@ def tokens_per_pass(rate: float, guesses: int) -> float:
 
 check_mean = Check(
     tokens_per_pass,
-    rate=OneOf(0.5, 0.0, 1.0, 0.75, 0.25, 0.8, 0.9),
+    rate=OneOf(0.5, 0.0, 1.0, 0.75, 0.25, 0.8, 0.9, 0.99, 0.999),
     guesses=Whole(0, 8),
     examples=[(0.5, 1), (0.8, 4), (1.0, 4), (0.0, 3)],
 )
@@ -55,6 +55,11 @@ def wrong_refusals(rate: float, guesses: int) -> float:
 def wrong_for_ever(rate: float, guesses: int) -> float:
     """lets the draft guess without end: 1 / (1 - rate)"""
     return 1 / (1 - rate) if rate < 1 else guesses + 1.0
+
+
+def wrong_nearly_one(rate: float, guesses: int) -> float:
+    """takes a rate near 1 for 1, to be safe from 0 / 0"""
+    return guesses + 1.0 if rate > 0.95 else tokens_per_pass(rate, guesses)
 
 
 def wrong_at_one(rate: float, guesses: int) -> float:

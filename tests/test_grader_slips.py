@@ -13,7 +13,7 @@ from exercises.grader import relations
 from exercises.grader.answers import Given, Written
 from exercises.grader.catalog import UnknownExercise, find
 from exercises.grader.judge import judge
-from exercises.grader.verdict import WRONG
+from exercises.grader.verdict import NOT_ATTEMPTED, WRONG
 from exercises.grader.wording import verdict_card
 
 SOFTMAX = find("softmax_temperature")
@@ -39,6 +39,13 @@ def likely_of_code(source: str) -> str:
         ("return torch.zeros(7) + torch.zeros(11)", "keepdim=True"),
         ("return z.softmax(2)", "dim=-1 is the last axis"),
         ("return z.softmax()", "Say along which axis"),
+        ("return z.sort(-1, descending=True, stable=True).values", "by their names, as in x.sort(dim=-1"),
+        ("return z.argsort(-1, stable=True)", "by their names, as in x.sort(dim=-1"),
+        ("return torch.cat([z, z[..., 0]], -1)", "A tensor has fewer axes than you think"),
+        ("return z[:, :, :, :, None]", "A tensor has fewer axes than you think"),
+        ("return z.topk(99).values", "topk takes at most as many as there are"),
+        ("low, high = [1]\n    return z", "take as many things as come"),
+        ("return (z > 0) | torch.ones(1)", "&, | and ~ join and turn masks"),
         ("return z / z.sum", "x.sum() its result"),
         ("return z(0)", "square ones take an entry"),
         ("return math.exp(torch.cat([z, z], -1))", "there are torch.exp and the like"),
@@ -76,6 +83,7 @@ def test_errors_of_python_and_torch_come_with_advice(body, advice):
         ("return p > 0.5", "A mask of True and False"),
         ("return p.flatten()[None]", "only the shape is not"),
         ("return 100 * p", "are they per cent?"),
+        ("torch.rand(1)\n    return p", "Leave alone what the whole notebook shares"),
         ("return -p", "wrong sign"),
         ("return 1 - p", "what is missing to 1"),
         ("return p.round(decimals=2)", "but rounded"),
@@ -90,6 +98,24 @@ def test_errors_of_python_and_torch_come_with_advice(body, advice):
 )
 def test_answers_that_are_nearly_right_come_with_advice(last, advice):
     assert advice in likely_of_code(SHIFTED + last + "\n")
+
+
+def test_what_torch_has_not_implemented_is_not_taken_for_a_stub():
+    """Some versions of torch raise NotImplementedError for a dtype that a function does not know."""
+    for last in ("return logits.long().softmax(-1)", "return (logits > 0) | torch.ones(1)"):
+        source = f"import torch\ndef softmax_with_temperature(logits, temperature):\n    {last}\n"
+        verdict = judge(SOFTMAX, Written(source, "softmax_with_temperature"))
+        assert verdict.status == WRONG and verdict.failure.got.message
+    for last in ("raise NotImplementedError", "raise NotImplementedError('to do')"):
+        source = f"def softmax_with_temperature(logits, temperature):\n    {last}\n"
+        assert judge(SOFTMAX, Written(source, "softmax_with_temperature")).status == NOT_ATTEMPTED
+
+
+def test_several_things_and_a_list_of_them_are_told_apart():
+    stacked = judge(find("pad_trap"), Given(lambda *args: torch.stack(find("pad_trap").reference(*args))))
+    assert stacked.likely == ("Several things are asked for: `return a, b` gives a tuple of them.",)
+    wrapped = judge(find("check"), Given(lambda *args: tuple(find("check").reference(*args))))
+    assert wrapped.likely == ("list(...) makes a list of it.",)
 
 
 def test_an_axis_lost_to_a_sum_is_named():

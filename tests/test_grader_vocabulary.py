@@ -162,6 +162,12 @@ def test_the_inputs_hold_what_a_judge_must_try():
     assert {case.group for case in cases_of(**KINDS)} == {"basic", "shapes", "edges"}
 
 
+def test_tensors_that_need_one_dtype_are_tried_in_float64_too():
+    kinds = {"a": Reals("T"), "b": Probs("T"), "ids": Ids("T", below=3)}
+    cases = Inputs(kinds, valid=lambda a, b, ids: a.dtype == b.dtype).cases()
+    assert {case.args[0].dtype for case in cases} == {torch.float32, torch.float64}
+
+
 def test_every_kind_keeps_its_promise():
     for case in cases_of(**KINDS):
         _reals, logits, probs, uniforms, ids, mask, _one, whole, _list = case.args

@@ -23,6 +23,9 @@ ADVICE = tuple(
         (r"return_types|multiply sequence", _(
             "Along an axis, max, min, sort and topk give two things, .values and .indices; amax gives the values alone."
         )),
+        (r"takes from \d+ to 0 positional|received an invalid combination", _(
+            "torch asks for these arguments by their names, as in x.sort(dim=-1, descending=True, stable=True)."
+        )),
         (r"Boolean value of Tensor", _(
             "`if`, `and`, `or` and `not` take one truth value. Entry by entry it is &, | and ~, each side in brackets, "
             "or torch.where(condition, a, b)."
@@ -62,16 +65,29 @@ ADVICE = tuple(
         (r"to be no larger than self", _(
             "gather takes an index that is no longer than the tensor along every other axis: are both cut alike?"
         )),
+        (r"bitwise_\w+['\"]? not implemented", _(
+            "&, | and ~ join and turn masks of True and False: compare first, as in (x > 0) | (y > 0)."
+        )),
         (r"infer output dtype|floating point (?:or complex|dtype)|not implemented for '(?:Long|Int|Bool)'", _(
             "mean, softmax, log and the like need floats: .float() makes them of whole numbers or a mask."
         )),
+        (r"same number of dimensions|too many indices|zero-dimensional", _(
+            "A tensor has fewer axes than you think: argmax, sum and x[:, 0] take one away, keepdim=True or [:, None] "
+            "keeps or adds it."
+        )),
+        (r"selected index k out of range", _(
+            "topk takes at most as many as there are: min(k, x.shape[-1]), or sort and cut."
+        )),
+        (r"values to unpack", _("`a, b = ...` and the task take as many things as come: `return a, b` gives two.")),
         (r"except in dimension", _(
             "torch.cat joins along dim, which is 0 if you say nothing; all other axes must be equally long."
         )),
         (r"indices must be integers|interpreted as an integer|used as indices", _(
             "An index or a count must be a whole number: int(...) makes one."
         )),
-        (r"out of (?:range|bounds)", _("Positions go from 0 to the length minus 1. Is a shape not what you think?")),
+        (r"out of (?:range|bounds)", _(
+            "Positions go from 0 to the length minus 1. Is something shorter, or a shape other, than you think?"
+        )),
         (r"dtype|scalar type|Float can't be cast", _(
             "Tensors of two dtypes meet: a.to(b.dtype) makes a like b."
         )),

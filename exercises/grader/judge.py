@@ -59,10 +59,15 @@ def _run(exercise: Exercise, check: Check, worker: Worker) -> Verdict:
     if loaded.kind != "answer" or loaded.value is not None:
         return _nothing_to_call(exercise, loaded)
     outcomes = [worker.observe(check.cases[0].args)]
-    if outcomes[0].error[:1] == ("NotImplementedError",):
+    if _is_stub(outcomes[0]):
         return Verdict(exercise.name, NOT_ATTEMPTED, total=len(check.cases))
     outcomes += worker.observe_all([case.args for case in check.cases[1:]])
     return _compare(exercise, check, worker, outcomes)
+
+
+def _is_stub(outcome: Outcome) -> bool:
+    """Whether `raise NotImplementedError` was reached; torch raises it too, for a dtype that it does not know there."""
+    return outcome.error[:1] == ("NotImplementedError",) and (not outcome.message or "raise" in outcome.line)
 
 
 def _nothing_to_call(exercise: Exercise, loaded: Outcome) -> Verdict:

@@ -27,6 +27,7 @@ from solutions.vocabulary.compare import kind_of, value_difference
 OF_KIND = {
     "time-out": _("Does a loop never end? `while a != b` may not, where a and b are floats: count the rounds instead."),
     "changed input": _("x += 1, x[i] = 1 and x.sort_() write into x itself: work on x + 1 or on x.clone()."),
+    "side effect": _("Leave alone what the whole notebook shares, such as its random numbers: use the arguments only."),
     "nan": _("NaN comes from 0 / 0, inf - inf or 0 * inf. Which one happens on the smallest input?"),
 }
 
@@ -185,7 +186,9 @@ def _of_type(expected: Any, got: Any, keys: Sequence[Any], differing: _Differing
     if expected is None or got is None:
         return _of_none(expected, got, keys, differing.given())
     if isinstance(expected, tuple):
-        return _("`return a, b` gives a tuple.")
+        return _("Several things are asked for: `return a, b` gives a tuple of them.")
+    if isinstance(expected, list) and isinstance(got, (tuple, set)):
+        return _("list(...) makes a list of it.")
     if isinstance(got, tuple):
         return _("A comma after `return` makes a tuple of several things; one is asked for.")
     if isinstance(got, Tensor):

@@ -76,6 +76,11 @@ class Inputs:
             for label, maker in kind.specials().items():
                 for turn in range(2):
                     yield from self._try(EDGES, f"{name}: {label}", None, {name: maker}, turn)
+        # Of tensors that must have one dtype, none could be the only one in float64.
+        doubles = {name: kind.specials().get("float64") for name, kind in self.kinds.items()}
+        makers = {name: maker for name, maker in doubles.items() if maker}
+        for turn in range(2 if len(makers) > 1 else 0):
+            yield from self._try(EDGES, "all in float64", None, makers, turn)
 
     def _random(self) -> Iterator[Case]:
         for label in ("ordinary", f"ordinary, {self.seed}") if self.seed else ("ordinary",):
