@@ -37,7 +37,8 @@ class CompiledDecoder(Decoder):
         self._compiled = torch.compile(self._over_storage, dynamic=True)
 
     def __call__(self, ids: Tensor, cache: KVCache) -> Tensor:
-        positions, mask = self._look(cache)
+        position, mask = self._look(cache)
+        positions = torch.as_tensor(position, device=ids.device).view(-1, 1)  # a number would be compiled into the code
         seen = cache.reserve_column()
         storage = cache.keys.shape[3]
         written = torch.ones((1, 1, 1, seen), dtype=torch.bool, device=ids.device) if mask is None else mask

@@ -1,15 +1,15 @@
 """One new token a row through the whole decoder: a step of generation, and nothing that only longer inputs need.
 
 The arithmetic is that of `DecoderLM.forward`; what is saved is the way to it. The ids were drawn here and need no
-check, a single column needs no transposing, the cache names the places of all layers at once, and a module without
-hooks is entered by its forward. In a small model that is most of a step. Letters as in model.py; T is 1.
+check, a single column needs no transposing, the cache names the places of all layers at once, a module without hooks
+is entered by its forward, and one matrix turns all heads. In a small model that is most of a step. Letters as in
+model.py; T is 1.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -17,16 +17,14 @@ from torch import Tensor, nn
 
 from llm_gen.attention import Attention, plan_mask
 from llm_gen.cache import KVCache
-from llm_gen.layers import MLP, Experts, RMSNorm, at_least_float32, rotate
+from llm_gen.layers import MLP, Experts, RMSNorm, at_least_float32
 from llm_gen.model import GPT, GPT2, Block, DecoderLM, Gemma, LLaMA, Mistral, Mixtral
+from llm_gen.products import Product
 from llm_gen.quantized import Quantized, QuantizedEmbedding
 
 MODELS = {DecoderLM, GPT, GPT2, Gemma, LLaMA, Mistral, Mixtral}
 PARTS = {Attention, Block, Experts, MLP, RMSNorm, QuantizedEmbedding}
 PARTS |= {nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList}
-# For some rows and a large matrix oneDNN repacks the matrix in less time than MKL loses by not doing so.
-SOME_ROWS, LARGE = (5, 12), 800_000
-HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
 
 
 class Decoder:
@@ -37,11 +35,17 @@ class Decoder:
 
     def __init__(self, model: DecoderLM) -> None:
         self.model, self.config, attn = model, model.config, model.blocks[0].attn
-        self.heads, self.size = (attn.heads, attn.kv_heads), attn.size
+        heads, groups, self.size = attn.heads, attn.kv_heads, attn.size
+        self.q_k, self.qk_v = [heads, groups], [heads + groups, groups]
+        self.grouped = (-1, groups, heads // groups, self.size)
         self.layers = [self._layer(block) for block in model.blocks]
         self.final_norm = _norm(model.final_norm)
-        tied = "head" not in model._modules
-        self.head = partial(multiply, weight=model.embed.weight) if tied else _linear(model.head)
+        self.head = _product(model.head) if "head" in model._modules else Product(model.embed.weight)
+        bare = not self.config.scale_embeddings and self.config.positions != "learned"
+        self.table = model.embed.weight if bare and type(model.embed) is nn.Embedding else None
+        like = at_least_float32(model.blocks[0].attn_norm.weight)
+        self.stays = torch.eye(self.size, dtype=like.dtype, device=like.device)
+        self.swaps = self.stays.roll(self.size // 2, dims=0)
 
     @staticmethod
     def fits(model: object) -> bool:
@@ -57,48 +61,60 @@ class Decoder:
         cache.advance(1)
         return logits.clone()  # outside, so that it is an ordinary tensor
 
-    def _look(self, cache: KVCache) -> tuple[Tensor, Tensor | None]:
-        """The position (1 or B, 1) of the new column, and what each row may not see."""
+    def _look(self, cache: KVCache) -> tuple[int | Tensor, Tensor | None]:
+        """The position of the new column, of all rows or (B, 1), and what each row may not see."""
         start, padding, window = cache.length, cache.padding, self.config.window_size
-        column = torch.full((1, 1), start, device=cache.keys.device)
         if padding is None and (window is None or start < window):
-            return column, None
+            return start, None
         mask, _ = plan_mask(1, start, cache.key_columns(1), padding, window)
-        return column if padding is None else (column - padding[:, None]).clamp(min=0), mask
+        return start if padding is None else (start - padding[:, None]).clamp(min=0), mask
 
-    def _run(self, ids: Tensor, positions: Tensor, mask: Tensor | None, places: list[tuple[Tensor, ...]]) -> Tensor:
-        turn = None
-        if self.config.positions == "rope":
-            turn = [table[:, 0] for table in self.model.rotary_at(positions)]
-        x = self.model.embed_at(ids, positions)[:, 0]
+    def _run(
+        self, ids: Tensor, position: int | Tensor, mask: Tensor | None, places: list[tuple[Tensor, ...]]
+    ) -> Tensor:
+        turn = self._turn(position) if self.config.positions == "rope" else None
+        x = self._embed(ids, position)
         for (attn_norm, qkv, out, mlp_norm, mlp), place in zip(self.layers, places):
             if self.config.pre_norm:
-                x = x + out(self._attend(qkv(attn_norm(x)), turn, mask, *place))
-                x = x + mlp(mlp_norm(x))
+                x = out(self._attend(qkv(attn_norm(x)), turn, mask, *place), x)
+                x = mlp(mlp_norm(x), x)
             else:
-                x = attn_norm(x + out(self._attend(qkv(x), turn, mask, *place)))
-                x = mlp_norm(x + mlp(x))
+                x = attn_norm(out(self._attend(qkv(x), turn, mask, *place), x))
+                x = mlp_norm(mlp(x, x))
         return self.head(self.final_norm(x))
+
+    def _turn(self, position: int | Tensor) -> Tensor:
+        """What `rotate` does to a head, as a matrix (d, d) for all rows or (B, d, d)."""
+        cos, sin = (table[position] for table in self.model.rotary(self.stays.device))
+        return torch.addcmul(self.stays * cos, self.swaps, sin)
+
+    def _embed(self, ids: Tensor, position: int | Tensor) -> Tensor:
+        if self.table is not None:
+            return self.table.index_select(0, ids[:, 0])
+        if isinstance(position, int):
+            position = torch.full((1, 1), position, device=ids.device)
+        return self.model.embed_at(ids, position)[:, 0]
 
     def _attend(self, qkv, turn, mask, new_key, new_value, keys, values) -> Tensor:
         """One query a head over all keys: the heads of a group stand where tokens would, as in `attend`."""
         q, k, v = self._heads(qkv, turn)
         new_key.copy_(k)
         new_value.copy_(v)
-        return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask).view(len(qkv), -1)
+        return F.scaled_dot_product_attention(q, keys, values, mask).view(len(qkv), -1)
 
-    def _heads(self, qkv: Tensor, turn: list[Tensor] | None) -> tuple[Tensor, Tensor, Tensor]:
+    def _heads(self, qkv: Tensor, turn: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Turned q (B, G, H / G, d) and k (B, G, d), and v (B, G, d)."""
-        batch, (heads, groups), size = len(qkv), self.heads, self.size
-        turned, v = qkv.view(batch, -1, size).split_with_sizes([heads + groups, groups], dim=1)
-        if turn is not None:
-            turned = rotate(turned, *turn)
-        q, k = turned.split_with_sizes([heads, groups], dim=1)
-        return q.reshape(batch, groups, heads // groups, size), k, v
+        heads, v = qkv.view(len(qkv), -1, self.size).split_with_sizes(self.qk_v, 1)
+        if turn is not None and turn.dtype == heads.dtype:
+            heads = torch.matmul(heads, turn)
+        elif turn is not None:
+            heads = torch.matmul(heads.to(turn.dtype), turn).to(heads.dtype)
+        q, k = heads.split_with_sizes(self.q_k, 1)
+        return q.reshape(self.grouped), k, v
 
     @staticmethod
-    def _layer(block: Block) -> tuple[Callable[[Tensor], Tensor], ...]:
-        qkv, out = _linear(block.attn.qkv), _linear(block.attn.out)
+    def _layer(block: Block) -> tuple[Callable[..., Tensor], ...]:
+        qkv, out = _product(block.attn.qkv), _product(block.attn.out)
         return _norm(block.attn_norm), qkv, out, _norm(block.mlp_norm), _mlp(block.mlp)
 
 
@@ -118,31 +134,19 @@ def _norm(norm: nn.Module) -> Callable[[Tensor], Tensor]:
     return lambda x: rms_norm(x.float()).to(x.dtype)
 
 
-def _mlp(mlp: MLP | Experts) -> Callable[[Tensor], Tensor]:
+def _mlp(mlp: MLP | Experts) -> Callable[[Tensor, Tensor], Tensor]:
+    """(x, added) -> mlp(x) + added."""
     if type(mlp) is not MLP:
-        return mlp.forward
-    up, inner, down = _linear(mlp.up), mlp.inner, _linear(mlp.down)
-    return lambda x: down(inner(up(x)))
+        return lambda x, added: added + mlp.forward(x)
+    up, inner, down = _product(mlp.up), mlp.inner, _product(mlp.down)
+    return lambda x, added: down(inner(up(x)), added)
 
 
-def _linear(linear: nn.Module) -> Callable[[Tensor], Tensor]:
-    """The module as a function of x (B, D)."""
-    if type(linear) is not nn.Linear:
-        return linear.forward
-    weight, bias = linear.weight, linear.bias
-    return lambda x: multiply(x, weight, bias)
-
-
-def multiply(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """F.linear of x (B, D), by the kernel that is fastest for so many rows."""
-    fewest, most = SOME_ROWS
-    if HAS_ONEDNN and weight.numel() >= LARGE and fewest <= len(x) <= most and _is_plain_float(x):
-        return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
-    return F.linear(x, weight, bias)
-
-
-def _is_plain_float(x: Tensor) -> bool:
-    return x.dtype == torch.float32 and x.device.type == "cpu"
+def _product(linear: nn.Module) -> Callable[..., Tensor]:
+    """(x, added=None) -> linear(x) + added, of x (B, I)."""
+    if type(linear) is nn.Linear:
+        return Product(linear.weight, linear.bias)
+    return lambda x, added=None: linear.forward(x) if added is None else added + linear.forward(x)
 
 
 def _is_plain(part: nn.Module) -> bool:

@@ -173,11 +173,15 @@ class DecoderLM(nn.Module):
 
     def rotary_at(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         """cos and signed sin of `rotate` at positions (1 or B, T), each (1 or B, T, 1, d)."""
-        # Built on first use and kept outside the state dict: `model.half()` must not round the angles.
-        if self._rotary is None or self._rotary[0].device != positions.device:
-            self._rotary = tuple(table.to(positions.device) for table in rotary_tables(self.config))
-        cos, sin = self._rotary
+        cos, sin = self.rotary(positions.device)
         return cos[positions][:, :, None], sin[positions][:, :, None]
+
+    def rotary(self, device: torch.device) -> tuple[Tensor, Tensor]:
+        """The tables of `rotary_tables`, each (max_position_embeddings, d)."""
+        # Built on first use and kept outside the state dict: `model.half()` must not round the angles.
+        if self._rotary is None or self._rotary[0].device != device:
+            self._rotary = tuple(table.to(device) for table in rotary_tables(self.config))
+        return self._rotary
 
 
 def _gradients_unless(cache: KVCache | None) -> torch.set_grad_enabled:

@@ -8,7 +8,7 @@ from stubs import FAMILIES, ROWS, fresh_tiny, pad_left, tiny
 from torch import nn
 
 from llm_gen import generate
-from llm_gen.decode import Decoder, multiply
+from llm_gen.decode import Decoder
 from llm_gen.model import LLaMA
 
 X = torch.tensor([[3, 1, 4, 1, 5]])
@@ -141,14 +141,3 @@ def test_hooks_of_all_modules_count():
         assert not Decoder.fits(tiny("LLaMA"))
     finally:
         handle.remove()
-
-
-@pytest.mark.parametrize("rows", [1, 5, 8, 12, 13])
-@pytest.mark.parametrize("size", [40, 9000], ids=["small", "large"])
-@pytest.mark.parametrize("bias", [True, False])
-def test_every_kernel_gives_the_product(rows, size, bias):
-    generator = torch.Generator().manual_seed(rows)
-    x, weight = torch.randn(rows, 96, generator=generator), torch.randn(size, 96, generator=generator)
-    added = torch.randn(size, generator=generator) if bias else None
-    expected = (x.double() @ weight.double().T + (added.double() if bias else 0)).float()
-    torch.testing.assert_close(multiply(x, weight, added), expected, rtol=1e-5, atol=1e-4)
