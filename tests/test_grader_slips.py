@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import OrderedDict, defaultdict
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy
 import pytest
@@ -361,6 +364,28 @@ def test_a_whole_number_in_a_table_may_be_a_float_and_a_wrong_one_is_still_known
     wrong = find("all_end").wrong["wrong_forgets_the_prompt"]()
     verdict = judge(find("all_end"), Given({key: float(value) for key, value in wrong.items()}))
     assert verdict.mistakes == ("wrong_forgets_the_prompt",) and "whole number" not in " ".join(verdict.likely)
+
+
+def test_numbers_sets_and_dicts_of_the_standard_library_are_what_they_hold():
+    exact = {key: Fraction(number) for key, number in find("ratio").reference().items()}
+    assert judge(find("ratio"), Given(OrderedDict(reversed(exact.items())))).passed
+    assert judge(find("ratio"), Given(defaultdict(float, {key: Decimal(float(x)) for key, x in exact.items()}))).passed
+    frozen = {key: frozenset(value) if isinstance(value, set) else value for key, value in NUCLEI.items()}
+    assert judge(find("nuclei"), Given(frozen)).passed
+    for strange in (Fraction(10**5000), Decimal("sNaN")):
+        assert "no float can hold" in judge(find("tau_nucleus"), Given(strange)).problem
+
+
+@pytest.mark.parametrize("written", ["{}", " {} ", "{})", "({})", "{}.", "{}:"])
+def test_a_letter_may_stand_as_it_stands_before_its_option(written):
+    for name in ("five_steps", "which_p_is_greedy"):
+        letters = [written.format(letter).upper() for letter in find(name).reference()]
+        assert judge(find(name), Given(letters)).passed
+
+
+def test_a_letter_that_is_none_of_the_options_is_told_in_an_order_too():
+    verdict = judge(find("five_steps"), Given(["c", "e", "a", "d", "z"]))
+    assert verdict.likely[0] == "One of the letters a, b, c, d, e is asked for, in quotes, and 'z' came."
 
 
 def test_a_text_in_a_table_may_have_capital_letters():

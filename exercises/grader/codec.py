@@ -5,6 +5,9 @@ Exact types only: an object of the student's own class is described by its kind 
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict
+from decimal import Decimal
+from fractions import Fraction
 from types import FunctionType
 from typing import Any
 
@@ -13,6 +16,8 @@ from torch import Tensor
 
 from llm_gen.text import _
 
+DICTS = (dict, OrderedDict, defaultdict, Counter)
+NUMBERS = (Fraction, Decimal)
 LARGEST = 100_000  # entries of one answer
 DEEPEST = 8
 
@@ -22,7 +27,7 @@ class Unreadable(ValueError):
 
 
 def encode(value: Any, depth: int = 0) -> Any:
-    """JSON for None, numbers, texts, lists, tuples, dicts with plain keys, and CPU tensors. Raises Unreadable."""
+    """JSON for None, numbers, texts, lists, tuples, sets, dicts with plain keys, and CPU tensors. Raises Unreadable."""
     if depth > DEEPEST:
         raise Unreadable(_("the answer is nested too deeply"))
     kind = type(value)
@@ -34,11 +39,13 @@ def encode(value: Any, depth: int = 0) -> Any:
         return value if value.bit_length() < 1000 else _refuse(_("the answer is a number of hundreds of digits"))
     if kind is list:
         return _encode_items(value, depth)
-    if kind is dict:
+    if kind in NUMBERS:
+        return _as_float(value)
+    if kind in DICTS:
         pairs = [item for pair in dict.items(value) for item in pair]
         return {"dict": _encode_items(pairs, depth)}
-    if kind is set:
-        return {"set": _encode_items(list(set.__iter__(value)), depth)}
+    if kind in (set, frozenset):
+        return {"set": _encode_items(list(kind.__iter__(value)), depth)}
     if issubclass(kind, tuple) and kind.__module__ in ("builtins", "torch", "torch.return_types"):
         return {"tuple": _encode_items(list(tuple.__iter__(value)), depth)}
     if kind is Tensor:
@@ -72,6 +79,13 @@ def decode(data: Any) -> Any:
         return Ellipsis
     flat = [decode(item) for item in data["dict"]]
     return dict(zip(flat[::2], flat[1::2]))
+
+
+def _as_float(value: Fraction | Decimal) -> float:
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return _refuse(_("the answer is a number that no float can hold"))
 
 
 def _encode_items(items: list, depth: int) -> list:

@@ -12,7 +12,7 @@ from exercises.grader import relations
 from llm_gen.text import _
 from solutions.vocabulary import Choice, Entry, ValueCheck
 from solutions.vocabulary.compare import kind_of
-from solutions.vocabulary.values import Place, in_words
+from solutions.vocabulary.values import Place, in_words, tidy
 
 
 def of_first(check: ValueCheck, entries: Sequence[Entry], options: Iterable[str] = ()) -> tuple[str, ...]:
@@ -63,14 +63,14 @@ def _wrong(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _of_letters(expected: set, got: Iterable) -> str:
-    letters = {item.strip().lower() for item in got if isinstance(item, str)}
+    letters = {tidy(item) for item in got if isinstance(item, str)}
     text = _("{n} of your letters fit, {m} do not; {k} more would.")
     return text.format(n=len(letters & expected), m=len(letters - expected), k=len(expected - letters))
 
 
 def _of_form(check: ValueCheck, entry: Entry, options: tuple[str, ...]) -> Iterator[str]:
     place, got, expected = _named(entry.place), entry.got, entry.expected
-    if isinstance(check, Choice):
+    if isinstance(check, Choice) or (options and isinstance(expected, str)):
         yield from _of_choice(entry, options)
     elif isinstance(expected, set):
         yield from _of_set(entry, place)
@@ -108,7 +108,7 @@ def _of_choice(entry: Entry, options: tuple[str, ...]) -> Iterator[str]:
         yield _('A list of letters is asked for, such as ["a", "b"], and {kind} came.').format(kind=kind_of(got))
         return
     for item in got if several else [got]:
-        if options and not (isinstance(item, str) and item.strip().lower() in options):
+        if options and not (isinstance(item, str) and tidy(item) in options):
             shown = repr(item[:30]) if isinstance(item, str) else kind_of(item)
             text = _("One of the letters {offer} is asked for, in quotes, and {got} came.")
             yield text.format(got=shown, offer=", ".join(options))

@@ -58,7 +58,7 @@ class ValueCheck:
     def equal(self, expected: Any, got: Any) -> bool:
         """Whole numbers exactly (7.0 is 7), floats within the tolerance, sets in any order, texts in any case."""
         if isinstance(expected, str):
-            return _tidy(expected) == _tidy(got)
+            return tidy(expected) == tidy(got)
         if isinstance(expected, float):
             return type(got) in (int, float) and (abs(expected - got) <= self.tolerance or expected == got)
         if isinstance(expected, set):
@@ -89,10 +89,10 @@ class Choice(ValueCheck):
             yield from super().pairs(expected, got, place)
 
     def equal(self, expected: Any, got: Any) -> bool:
-        """A capital letter or a blank beside it makes no difference."""
+        """A capital letter, or a blank or bracket beside it, makes no difference."""
         if isinstance(got, (list, tuple, set)):
-            return super().equal(expected, [_tidy(item) for item in got])
-        return super().equal(expected, _tidy(got))
+            return super().equal(expected, [tidy(item) for item in got])
+        return super().equal(expected, tidy(got))
 
 
 class Order(ValueCheck):
@@ -107,8 +107,9 @@ def _hashable(item: Any) -> Any:
     return repr(item) if isinstance(item, (list, dict, set, bool)) else item
 
 
-def _tidy(letter: Any) -> Any:
-    return letter.strip().lower() if isinstance(letter, str) else letter
+def tidy(letter: Any) -> Any:
+    """A text without capitals, and without what stands around a letter, as in " A) "."""
+    return letter.strip(" .:()").lower() if isinstance(letter, str) else letter
 
 
 def in_words(place: Place) -> str:
