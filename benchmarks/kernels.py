@@ -9,7 +9,7 @@ import torch
 from benchmarks.measure import Effort, Row, compare
 from benchmarks.peers import TOP_P
 from llm_gen import filter_logits
-from llm_gen.sampling import nucleus_by_sorting
+from llm_gen.nucleus import nucleus_by_sorting
 
 VOCABULARIES = (50_257, 128_256, 256_000)
 SHAPES = {"peaked": 4.0, "flat": 1.0}  # deviation of the logits: a nucleus of hundreds, or of half the vocabulary

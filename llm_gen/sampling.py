@@ -12,10 +12,8 @@ import torch
 from torch import Generator, Tensor
 
 from llm_gen.checks import check_flag, check_integer, check_logits, check_real
-
-FLOAT32 = torch.finfo(torch.float32)
-SMALL_VOCABULARY = 4096  # up to here sorting is the faster way to a nucleus
-BANDS, BANDS_PER_NAT = 2048, 64  # of logits below the row's largest: 32 nats, and all that lies deeper in the last
+from llm_gen.nucleus import top_p_mask
+from llm_gen.scaling import scale_by_temperature, to_float32
 
 
 def validate_sampling_args(
@@ -78,33 +76,21 @@ def apply_filters(logits: Tensor, temperature: float, top_k: int | None, top_p: 
     scaled, left, stays = scale_by_temperature(logits, temperature), logits.detach(), None
     if top_k is not None:
         stays = top_k_mask(left, top_k)
-        left = torch.where(stays, left, -torch.inf)
     if top_p is not None and top_p < 1:
-        stays = top_p_mask(left, top_p, temperature)
-    return scaled if stays is None else torch.where(stays, scaled, -torch.inf)
+        stays = top_p_mask(left if stays is None else drop_rest(left, stays), top_p, temperature)
+    return scaled if stays is None else drop_rest(scaled, stays)
+
+
+def drop_rest(logits: Tensor, stays: Tensor) -> Tensor:
+    """`torch.where(stays, logits, -torch.inf)`, (B, V), with no branch for each token: where a mask looks random the
+    processor guesses half of them wrong. The smaller of a logit and +inf is the logit, of it and -inf is -inf."""
+    ceiling = stays.view(torch.int8).to(logits.dtype).sub_(0.5).mul_(torch.inf)
+    return ceiling.clamp_(max=logits)
 
 
 def greedy_token(logits: Tensor) -> Tensor:
     """The lowest id among the largest logits of each row: (B, V) -> (B, 1)."""
     return logits.argmax(dim=-1, keepdim=True)
-
-
-def scale_by_temperature(logits: Tensor, temperature: float) -> Tensor:
-    """`logits / temperature`, never NaN or +inf: a row that would overflow has its maximum subtracted first.
-
-    logits: (B, V), checked. The softmax is the same either way; a tiny temperature gives a one-hot, shared by ties.
-    """
-    if temperature == 1:
-        return logits
-    # float32 turns such a temperature into 0 or infinity, and 0 / 0 or -inf / inf into NaN.
-    extreme = not FLOAT32.tiny <= temperature <= FLOAT32.max
-    wide = logits.double() if extreme else logits
-    scaled = (wide / temperature).to(logits.dtype)
-    overflows = ~scaled.amax(dim=-1, keepdim=True).isfinite()
-    if not overflows.any():
-        return scaled
-    shifted = (wide - wide.amax(dim=-1, keepdim=True)) / temperature
-    return torch.where(overflows, shifted.to(logits.dtype), scaled)
 
 
 def top_k_mask(logits: Tensor, top_k: int) -> Tensor:
@@ -117,50 +103,6 @@ def top_k_mask(logits: Tensor, top_k: int) -> Tensor:
     above, tied = logits > threshold, logits == threshold
     room = k - above.sum(dim=-1, keepdim=True)
     return above | (tied & (tied.cumsum(dim=-1) <= room))
-
-
-def top_p_mask(logits: Tensor, top_p: float, temperature: float = 1.0) -> Tensor:
-    """The nucleus of each row as a mask (B, V): tokens with less than `top_p` of mass before them.
-
-    Ranks by the logits (ties: lower id first), masses at the temperature. `top_p=1` keeps everything: a running
-    sum may round to 1 before the tail is counted. Small vocabularies are sorted, large ones need not be.
-    """
-    if top_p >= 1:
-        return torch.ones_like(logits, dtype=torch.bool)
-    if logits.shape[-1] <= SMALL_VOCABULARY or not len(logits):
-        return nucleus_by_sorting(logits, top_p, temperature)
-    return torch.stack([nucleus_by_bands(row, top_p, temperature) for row in logits])
-
-
-def nucleus_by_sorting(logits: Tensor, top_p: float, temperature: float) -> Tensor:
-    """`top_p_mask` as it is said: sort, sum, compare. Takes top_p < 1."""
-    ranked, order = logits.sort(dim=-1, descending=True, stable=True)
-    probs = scale_by_temperature(to_float32(ranked), temperature).double().softmax(dim=-1)
-    stays = is_below(probs.cumsum(dim=-1) - probs, top_p)
-    return torch.zeros_like(ranked, dtype=torch.bool).scatter(-1, order, stays)
-
-
-def nucleus_by_bands(logits: Tensor, top_p: float, temperature: float) -> Tensor:
-    """The same for one row (V,) -> (V,) without sorting all of it: mass is summed in narrow bands of the logits, from
-    the top down, and only the band in which it reaches `top_p` is sorted. Many times as fast on 50,000 tokens."""
-    scaled = scale_by_temperature(to_float32(logits), temperature)
-    highest = scaled.amax()
-    weights = scaled.double().sub_(highest).exp_()
-    band = (highest - scaled).mul_(BANDS_PER_NAT).clamp_(max=BANDS - 1).long()
-    mass = weights.new_zeros(BANDS).scatter_add_(0, band, weights)
-    before, total = mass.cumsum(dim=0) - mass, mass.sum()
-    last = int(is_below(before / total, top_p).sum()) - 1
-    stays, ids = band < last, (band == last).nonzero()[:, 0]
-    ids = ids[logits[ids].argsort(descending=True, stable=True)]
-    ranked = weights[ids]
-    stays[ids] = is_below((before[last] + ranked.cumsum(dim=0) - ranked) / total, top_p)
-    return stays
-
-
-def is_below(mass: Tensor, top_p: float) -> Tensor:
-    """`mass < top_p` for mass summed in float64, compared in float32: 0.5 + 0.3 then reaches 0.8 on every CPU and
-    from every dtype. A top_p that float32 would round to 0 still exceeds no mass at all, so the likeliest stays."""
-    return mass.float() < max(top_p, FLOAT32.tiny)
 
 
 def draw(filtered: Tensor, generator: Generator | Sequence[Generator] | None = None) -> Tensor:
@@ -203,12 +145,3 @@ def check_generator(generator: object, like: Tensor) -> None:
         raise ValueError(f"generator must be one or a list of one per row, {len(like)} here, got {len(each)}")
     if not one and len({id(item) for item in each}) != len(each):
         raise ValueError("generator must hold a different torch.Generator for each row, got the same one twice")
-
-
-def to_float32(logits: Tensor) -> Tensor:
-    """float32 logits with the same softmax: a float64 row beyond float32's range is shifted to maximum 0 first."""
-    narrow = logits.float()
-    if logits.dtype != torch.float64:
-        return narrow
-    highest = logits.amax(dim=-1, keepdim=True)
-    return torch.where(narrow.amax(dim=-1, keepdim=True).isfinite(), narrow, (logits - highest).float())

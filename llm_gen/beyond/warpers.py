@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from llm_gen.checks import check_real
-from llm_gen.sampling import FLOAT32, greedy_token
+from llm_gen.sampling import greedy_token
+from llm_gen.scaling import FLOAT32
 
 
 def min_p(ids: Tensor, logits: Tensor, share: float) -> Tensor:
