@@ -148,7 +148,7 @@ def test_a_numpy_array_is_led_back_to_tensors():
 
 RATIO = {"temperature 1": 2.718, "temperature 0.5": 7.389, "temperature 2": 1.649}
 NUCLEI = find("nuclei").reference()
-ALL_END = find("all_end").reference()
+ALL_END, TWO_TASKS = find("all_end").reference(), find("two_tasks").reference()
 
 
 @pytest.mark.parametrize(
@@ -162,6 +162,7 @@ ALL_END = find("all_end").reference()
         ("ratio", {key: 100 * number for key, number in RATIO.items()}, "per cent"),
         ("all_end", ALL_END | {"steps of the loop": 3.5}, "is asked for in 'steps of the loop', and 3.5 came."),
         ("all_end", ALL_END | {"steps of the loop": True}, "in 'steps of the loop', and True or False (bool) came."),
+        ("two_tasks", TWO_TASKS | {"the beaten one": 1}, "A text is asked for in 'the beaten one', in quotes"),
         ("tau_nucleus", 1.6, "rounded"),
         ("tau_nucleus", "1.64", "A number is asked for in your answer"),
         ("nuclei", NUCLEI | {"ranks at 0.5": 2}, "A set such as {1, 2} is asked for in 'ranks at 0.5'"),

@@ -74,6 +74,9 @@ def _of_form(check: ValueCheck, entry: Entry, options: tuple[str, ...]) -> Itera
         yield from _of_choice(entry, options)
     elif isinstance(expected, set):
         yield from _of_set(entry, place)
+    elif isinstance(expected, str) and not isinstance(got, str):
+        text = _("A text is asked for in {place}, in quotes, and {kind} came.")
+        yield text.format(place=place, kind=kind_of(got))
     elif type(expected) in (int, float) and not isinstance(got, (int, float)):
         yield _of_number(got, type(expected)).format(place=place, kind=kind_of(got))
     elif isinstance(got, float) and not math.isfinite(got):
