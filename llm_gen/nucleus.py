@@ -29,10 +29,10 @@ def top_p_mask(logits: Tensor, top_p: float, temperature: float = 1.0) -> Tensor
     return (nucleus_by_sorting if small else nucleus_by_shortlists)(logits, top_p, temperature)
 
 
-def nucleus_by_sorting(logits: Tensor, top_p: float, temperature: float, total: Tensor | None = None) -> Tensor:
+def nucleus_by_sorting(logits: Tensor, top_p: float, temperature: float, total: Tensor | float | None = None) -> Tensor:
     """`top_p_mask` as it is said: sort, sum, compare. Takes top_p < 1.
 
-    total: (B, 1) float64, the mass of each whole row where `logits` are only its likeliest; 1 is that of its first.
+    total: the mass of each whole row where `logits` are only its likeliest, (B, 1) float64; the likeliest weighs 1.
     """
     ranked, order = logits.sort(dim=-1, descending=True, stable=True)
     scaled = scale_by_temperature(to_float32(ranked), temperature).double()
@@ -47,26 +47,29 @@ def nucleus_by_shortlists(logits: Tensor, top_p: float, temperature: float) -> T
     scaled = scale_by_temperature(to_float32(logits), temperature)
     stays = torch.zeros_like(logits, dtype=torch.bool)
     room = torch.empty_like(scaled[0], dtype=torch.float64)
-    lists: dict[int, tuple[Tensor, float]] = {}
+    rows, lists, masses = [], [], []
     for row, values in enumerate(scaled):
         if found := shortlist(values, top_p, room):
-            lists[row] = found
+            rows.append(row)
+            lists.append(found[0])
+            masses.append(found[1])
         else:
             stays[row] = nucleus_by_bands(logits[row], top_p, temperature)
-    if lists:
-        mark_shortlists(stays, logits, lists, top_p, temperature)
+    if rows:
+        likely = [logits[row].index_select(0, ids) for row, ids in zip(rows, lists)]
+        for row, ids, kept in zip(rows, lists, nucleus_of_the_likely(likely, masses, top_p, temperature)):
+            stays[row].index_copy_(0, ids, kept[: len(ids)])
     return stays
 
 
-def mark_shortlists(
-    stays: Tensor, logits: Tensor, lists: dict[int, tuple[Tensor, float]], top_p: float, temperature: float
-) -> None:
-    """Set the nuclei of the rows in `lists`: row -> (ids, mass of the row); stays, logits: (B, V)."""
-    likely = [logits[row].index_select(0, ids) for row, (ids, _) in lists.items()]
-    table = pad_sequence(likely, batch_first=True, padding_value=-torch.inf) if len(likely) > 1 else likely[0][None]
-    total = torch.tensor([[mass] for _, mass in lists.values()], dtype=torch.float64, device=logits.device)
-    for (row, (ids, _)), kept in zip(lists.items(), nucleus_by_sorting(table, top_p, temperature, total)):
-        stays[row].index_copy_(0, ids, kept[: len(ids)])
+def nucleus_of_the_likely(likely: list[Tensor], masses: list[float], top_p: float, temperature: float) -> Tensor:
+    """Which of the likeliest logits of each row stay, (rows, longest list). likely: one (n,) a row; masses: of the
+    whole rows."""
+    if len(likely) == 1:  # does not pay for the table
+        return nucleus_by_sorting(likely[0][None], top_p, temperature, masses[0])
+    table = pad_sequence(likely, batch_first=True, padding_value=-torch.inf)
+    total = torch.tensor(masses, dtype=torch.float64, device=table.device)[:, None]
+    return nucleus_by_sorting(table, top_p, temperature, total)
 
 
 def shortlist(scaled: Tensor, top_p: float, room: Tensor) -> tuple[Tensor, float] | None:
