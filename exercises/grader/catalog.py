@@ -215,6 +215,9 @@ def _unknown(wanted: str, exercises: list[Exercise]) -> str:
 
 def _close(wanted: str, names: list[str]) -> list[str]:
     """At most three names that are like the wanted one, or of which a word is, or that hold it; the likest first."""
-    words = {word: name for name in names for word in (*name.split("_"), name)}
-    like = [words[word] for word in difflib.get_close_matches(wanted, words, n=5, cutoff=0.6)]
+    words: dict[str, list[str]] = {name: [name] for name in names}
+    for name in names:
+        for word in name.split("_"):
+            words.setdefault(word, []).append(name)
+    like = [name for word in difflib.get_close_matches(wanted, words, n=5, cutoff=0.6) for name in words[word]]
     return list(dict.fromkeys(like))[:3] or [name for name in names if wanted and wanted in name][:3]
