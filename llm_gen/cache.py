@@ -90,16 +90,26 @@ class KVCache:
         Per layer: where its new key and value go, (B, G, d) each, and all keys and values that the new token may look
         at, (B, G, S, d) each, the new ones included.
         """
-        seen = self.reserve_column()
-        slot, stores = self.length % self.slots, (self.keys, self.values)
-        new, kept = [store.select(3, slot) for store in stores], [store[:, :, :, :seen] for store in stores]
+        seen = self.reserve_columns(1)
+        slot = self.length % self.slots
+        return self._places([store.select(3, slot) for store in (self.keys, self.values)], seen)
+
+    def next_columns(self, count: int) -> list[tuple[Tensor, Tensor, Tensor, Tensor]]:
+        """The same for some columns, with places (B, G, count, d); ValueError where a ring would turn."""
+        if self.length + count > self.slots:
+            raise ValueError(f"count must be <= the {self.slots - self.length} free slots, got {count}")
+        seen = self.reserve_columns(count)
+        return self._places([store.narrow(3, self.length, count) for store in (self.keys, self.values)], seen)
+
+    def _places(self, new: list[Tensor], seen: int) -> list[tuple[Tensor, ...]]:
+        kept = [store[:, :, :, :seen] for store in (self.keys, self.values)]
         return list(zip(*(part.unbind(0) for part in (*new, *kept))))
 
-    def reserve_column(self) -> int:
-        """Makes room for one column in every layer, and says how many slots then hold one."""
-        check_sequence_length(1, self.length, self.max_length)
+    def reserve_columns(self, count: int) -> int:
+        """Makes room for `count` columns in every layer, and says how many slots then hold one."""
+        check_sequence_length(count, self.length, self.max_length)
         self._rolled.clear()
-        seen = min(self.length + 1, self.slots)
+        seen = min(self.length + count, self.slots)
         self._reserve(seen)
         return seen
 

@@ -39,7 +39,7 @@ class CompiledDecoder(Decoder):
     def __call__(self, ids: Tensor, cache: KVCache) -> Tensor:
         position, mask = self._look(cache)
         positions = torch.as_tensor(position, device=ids.device).view(-1, 1)  # a number would be compiled into the code
-        seen = cache.reserve_column()
+        seen = cache.reserve_columns(1)
         storage = cache.keys.shape[3]
         written = torch.ones((1, 1, 1, seen), dtype=torch.bool, device=ids.device) if mask is None else mask
         visible = F.pad(written, (0, storage - seen))

@@ -1,4 +1,4 @@
-"""One new token a row through the whole decoder: a step of generation, and nothing that only longer inputs need.
+"""New tokens of a text that is already read, through the whole decoder: one a row, or a few of a single row.
 
 The arithmetic is that of `DecoderLM.forward`; what is saved is the way to it. The ids were drawn here and need no
 check, a single column needs no transposing, the cache names the places of all layers at once, a module without hooks
@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from llm_gen.attention import Attention, plan_mask
+from llm_gen.attention import Attention, build_mask, plan_mask
 from llm_gen.cache import KVCache
 from llm_gen.layers import MLP, Experts, RMSNorm, at_least_float32
 from llm_gen.model import GPT, GPT2, Block, DecoderLM, Gemma, LLaMA, Mistral, Mixtral
@@ -61,6 +61,18 @@ class Decoder:
         cache.advance(1)
         return logits.clone()  # outside, so that it is an ordinary tensor
 
+    def read(self, ids: Tensor, cache: KVCache) -> Tensor:
+        """Several columns of one row at once: ids (1, T) -> logits (1, T, V) after each of them.
+
+        They stand where rows would, except in attention. The cache has T free slots.
+        """
+        places = cache.next_columns(ids.shape[1])
+        with torch.inference_mode():
+            position, mask = self._look_far(cache, ids.shape[1])
+            logits = self._run(ids.T, position, mask, places, self._attend_columns)
+        cache.advance(ids.shape[1])
+        return logits.clone()[None]
+
     def _look(self, cache: KVCache) -> tuple[int | Tensor, Tensor | None]:
         """The position of the new column, of all rows or (B, 1), and what each row may not see."""
         start, padding, window = cache.length, cache.padding, self.config.window_size
@@ -69,17 +81,24 @@ class Decoder:
         mask, _ = plan_mask(1, start, cache.key_columns(1), padding, window)
         return start if padding is None else (start - padding[:, None]).clamp(min=0), mask
 
-    def _run(
-        self, ids: Tensor, position: int | Tensor, mask: Tensor | None, places: list[tuple[Tensor, ...]]
-    ) -> Tensor:
+    def _look_far(self, cache: KVCache, count: int) -> tuple[Tensor, Tensor]:
+        """The positions (T, 1) of new columns of one row, and what each query of a group may see, (T * H / G, S)."""
+        start, padding, keys = cache.length, cache.padding, cache.key_columns(count)
+        columns = keys[start:, None]
+        visible = build_mask(columns[:, 0], keys, padding, self.config.window_size)[0, 0]
+        position = columns if padding is None else (columns - padding).clamp(min=0)
+        return position, visible.repeat_interleave(self.grouped[2], dim=0)
+
+    def _run(self, ids: Tensor, position: int | Tensor, mask: Tensor | None, places: list, attend=None) -> Tensor:
+        attend = attend or self._attend
         turn = self._turn(position) if self.config.positions == "rope" else None
         x = self._embed(ids, position)
         for (attn_norm, qkv, out, mlp_norm, mlp), place in zip(self.layers, places):
             if self.config.pre_norm:
-                x = out(self._attend(qkv(attn_norm(x)), turn, mask, *place), x)
+                x = out(attend(qkv(attn_norm(x)), turn, mask, *place), x)
                 x = mlp(mlp_norm(x), x)
             else:
-                x = attn_norm(out(self._attend(qkv(x), turn, mask, *place), x))
+                x = attn_norm(out(attend(qkv(x), turn, mask, *place), x))
                 x = mlp_norm(mlp(x, x))
         return self.head(self.final_norm(x))
 
@@ -101,6 +120,16 @@ class Decoder:
         new_key.copy_(k)
         new_value.copy_(v)
         return F.scaled_dot_product_attention(q, keys, values, mask).view(len(qkv), -1)
+
+    def _attend_columns(self, qkv, turn, mask, new_key, new_value, keys, values) -> Tensor:
+        """The queries of T columns and of the heads of a group, side by side, over all keys of one row."""
+        q, k, v = self._heads(qkv, turn)
+        new_key.copy_(k.transpose(0, 1))
+        new_value.copy_(v.transpose(0, 1))
+        count, groups, heads, size = q.shape
+        queries = q.transpose(0, 1).reshape(1, groups, count * heads, size)
+        mixed = F.scaled_dot_product_attention(queries, keys, values, mask)
+        return mixed.view(groups, count, heads * size).transpose(0, 1).reshape(count, -1)
 
     def _heads(self, qkv: Tensor, turn: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Turned q (B, G, H / G, d) and k (B, G, d), and v (B, G, d)."""

@@ -10,7 +10,7 @@ import inspect
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -126,7 +126,7 @@ def _steps(
         return
     cache = model.make_cache(len(x)) if use_cache and budget else None
     finished = torch.zeros(len(x), dtype=torch.bool, device=x.device)
-    predict, deadline = predictor(model), time.monotonic() + settings.max_time
+    predict, deadline = Predictor(model), time.monotonic() + settings.max_time
     for written in range(budget):
         ids, cache = next_generation_input(x, cache, use_cache, model.max_seq_len)
         logits = predict(ids, None if mask is None else mask[:, -model.max_seq_len :], cache)
@@ -162,28 +162,38 @@ def next_generation_input(x: Tensor, cache: Any, use_cache: bool, max_seq_len: i
     return x[:, start:], cache
 
 
-def predictor(model: Any) -> Callable[..., Tensor]:
+class Predictor:
     """(ids, mask, cache) -> checked logits (B, V) after the last of the ids.
 
-    A forward that takes `last_only` is spared the logits of the other positions. A single token after a cached text
-    goes through a `Decoder` if that does just what calling the model would: hooks and an overridden forward count.
+    A forward that takes `last_only` is spared the logits of the other positions. New tokens of a cached text go
+    through a `Decoder` if that does just what calling the model would: hooks and an overridden forward count.
     """
-    options, decoder = {}, None
-    if isinstance(model, nn.Module) and "last_only" in inspect.signature(model.forward).parameters:
-        options = {"last_only": True}
 
-    def predict(ids: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
-        nonlocal decoder
-        if cache_start_pos(cache) == 0:  # a text begins, and the model may have got hooks since the last one
-            fits = cache is not None and Decoder.fits(model)
-            decoder = getattr(model, "make_decoder", partial(Decoder, model))() if fits else None
-        elif decoder and ids.shape[1] == 1:
-            return check_logits(decoder(ids, cache))
-        logits = model(ids, attention_mask=mask, cache=cache, **options)[:, -1]
+    def __init__(self, model: Any) -> None:
+        self.model, self.decoder = model, None
+        is_spared = isinstance(model, nn.Module) and "last_only" in inspect.signature(model.forward).parameters
+        self.options = {"last_only": True} if is_spared else {}
+
+    def __call__(self, ids: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
+        if self._has_short_way(cache) and ids.shape[1] == 1:
+            return check_logits(self.decoder(ids, cache))
+        logits = self.model(ids, attention_mask=mask, cache=cache, **self.options)[:, -1]
         # A view of more positions would keep their logits alive for as long as the step is.
-        return check_logits(logits if options else logits.clone())
+        return check_logits(logits if self.options else logits.clone())
 
-    return predict
+    def after_each(self, ids: Tensor, cache: Any) -> Tensor:
+        """Logits (1, T, V) after each of the ids (1, T), which go on in a text without padding; not checked."""
+        if self._has_short_way(cache) and cache.length + ids.shape[1] <= cache.slots:
+            return self.decoder(ids, cache)[:, None] if ids.shape[1] == 1 else self.decoder.read(ids, cache)
+        return self.model(ids, attention_mask=None, cache=cache)
+
+    def _has_short_way(self, cache: Any) -> bool:
+        if cache_start_pos(cache) > 0:
+            return self.decoder is not None
+        # A text begins, and the model may have got hooks since the last one.
+        fits = cache is not None and Decoder.fits(self.model)
+        self.decoder = getattr(self.model, "make_decoder", partial(Decoder, self.model))() if fits else None
+        return False
 
 
 def check_functions(name: str, functions: Sequence[Any]) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from torch import nn
 
 from llm_gen import generate
 from llm_gen.decode import Decoder
+from llm_gen.generation import Predictor
 from llm_gen.model import LLaMA
 
 X = torch.tensor([[3, 1, 4, 1, 5]])
@@ -40,6 +41,37 @@ def test_logits_and_cache_are_those_of_the_model(family, more, rows):
             torch.testing.assert_close(
                 ours[:, :, :, : short.length], theirs[:, :, :, : short.length], rtol=1e-4, atol=1e-4
             )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("more", [{}, {"window_size": 4}, {"qkv_bias": True, "attention_out_bias": True}])
+@pytest.mark.parametrize("padding", [0, 2])
+def test_some_columns_of_one_row_are_read_as_the_model_reads_them(family, more, padding):
+    model = tiny(family, 16, **more)
+    mask = torch.tensor([[0] * padding + [1] * (5 - padding)])
+    short, long = model.make_cache(1, rolling=False), model.make_cache(1, rolling=False)
+    model(X, mask, short), model(X, mask, long)
+    decoder, generator = Decoder(model), torch.Generator().manual_seed(0)
+    for count in (2, 1, 5, 3):
+        ids = torch.randint(0, model.vocab_size, (1, count), generator=generator)
+        ours, theirs = decoder.read(ids, short), model(ids, cache=long)
+        assert ours.shape == (1, count, model.vocab_size)
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+        for ours, theirs in ((short.keys, long.keys), (short.values, long.values)):
+            used = slice(0, short.length)
+            torch.testing.assert_close(ours[:, :, :, used], theirs[:, :, :, used], rtol=1e-4, atol=1e-4)
+    assert short.length == long.length == 16
+
+
+def test_columns_that_would_turn_a_ring_are_refused_before_anything_is_written():
+    model = tiny("Mistral", 16, window_size=6)
+    cache = model.make_cache(1)
+    model(X, cache=cache)
+    before = cache.keys.clone()
+    with pytest.raises(ValueError, match="count must be <= the 1 free slots, got 2"):
+        Decoder(model).read(X[:, :2], cache)
+    assert cache.length == 5 and cache.keys.equal(before)
+    assert Predictor(model).after_each(X[:, :2], cache).shape == (1, 2, model.vocab_size)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

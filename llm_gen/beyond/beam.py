@@ -15,7 +15,7 @@ from torch import Tensor
 from llm_gen.attention import check_generation_mask
 from llm_gen.beyond.beams import Beams, Plan
 from llm_gen.checks import check_end_and_pad, check_ids, check_integer, check_token_ids
-from llm_gen.generation import check_functions, next_generation_input, predictor, warn_of_dropout
+from llm_gen.generation import Predictor, check_functions, next_generation_input, warn_of_dropout
 from llm_gen.steps import Processor, Settings
 
 
@@ -121,7 +121,7 @@ def _steps(
 ) -> Iterator[BeamStep]:
     rows = [Beams(plan) for _ in range(len(x))]
     cache = model.make_cache(len(x)) if use_cache and plan.budget and rows else None
-    predict, shape = predictor(model), (len(x), plan.width)
+    predict, shape = Predictor(model), (len(x), plan.width)
     for written in range(plan.budget if rows else 0):
         ids, cache = next_generation_input(x, cache, use_cache, model.max_seq_len)
         logits = predict(ids, None if mask is None else mask[:, -model.max_seq_len :], cache)

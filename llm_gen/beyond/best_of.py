@@ -15,7 +15,7 @@ from torch import Generator, Tensor
 from llm_gen.attention import check_generation_mask
 from llm_gen.cache import cache_start_pos
 from llm_gen.checks import check_ids, check_integer
-from llm_gen.generation import generate_steps, predictor, warn_of_dropout
+from llm_gen.generation import Predictor, generate_steps, warn_of_dropout
 from llm_gen.steps import Processor
 
 
@@ -81,7 +81,7 @@ class _ReadOnce:
     """The model, for rows in runs of n equal prompts: the first pass reads one of each run and copies its cache."""
 
     def __init__(self, model: Any, n: int) -> None:
-        self.model, self.n, self.predict = model, n, predictor(model)
+        self.model, self.n, self.predict = model, n, Predictor(model)
         self.vocab_size, self.max_seq_len = model.vocab_size, model.max_seq_len
 
     def make_cache(self, batch_size: int) -> Any:

@@ -13,11 +13,12 @@ from itertools import islice
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from llm_gen.checks import check_ids, check_integer, check_logits, check_real, check_token_ids
-from llm_gen.generation import predictor, warn_of_dropout
-from llm_gen.sampling import apply_filters, check_generator, check_settings, validate_sampling_args
+from llm_gen.generation import Predictor, warn_of_dropout
+from llm_gen.sampling import apply_filters, check_generator, check_settings, greedy_token, validate_sampling_args
 from llm_gen.steps import GREEDY
 
 Guess = Callable[[Tensor], Sequence[int]]
@@ -138,11 +139,13 @@ def accept(tokens: Tensor, proposed: Tensor, probs: Tensor, generator: Generator
     renormalised; if all stay, from the last p. The distributions are those after the filters: nothing is filtered
     again. A guess that the target gives 0 never stays, one that it is certain of always does.
     """
-    for place, token in enumerate(tokens.tolist()):
-        p, q = probs[place], proposed[place]
+    guessed = tokens[:, None]
+    pairs = zip(probs[:-1].gather(1, guessed)[:, 0].tolist(), proposed.gather(1, guessed)[:, 0].tolist())
+    for place, (p, q) in enumerate(pairs):
         chance = torch.rand((), dtype=torch.float64, generator=generator, device=probs.device)
-        if chance * q[token] >= p[token]:
-            return place, torch.multinomial(residual(p, q), 1, generator=generator)
+        if chance * q >= p:
+            rest = residual(probs[place], proposed[place])
+            return place, torch.multinomial(rest, 1, generator=generator)
     return len(tokens), torch.multinomial(probs[len(tokens)], 1, generator=generator)
 
 
@@ -178,7 +181,7 @@ class _Reader:
     """A model and its cache: distributions after the last columns of a text, without reading a column twice."""
 
     def __init__(self, model: Any, filters: tuple[float, int | None, float | None]) -> None:
-        self.model, self.filters, self.predict = model, filters, predictor(model)
+        self.model, self.filters, self.predict = model, filters, Predictor(model)
         self.cache = _whole_cache(model)
         self.read: list[int] = []
 
@@ -190,20 +193,24 @@ class _Reader:
             logits = self.model(text, attention_mask=None, cache=None)
         else:
             logits = self._read_on(text, count)
-        return apply_filters(check_logits(logits[0, -count:]).double(), *self.filters).softmax(dim=-1)
+        logits = check_logits(logits[0, -count:])
+        if self.filters is GREEDY:
+            return F.one_hot(greedy_token(logits)[:, 0], logits.shape[-1]).double()
+        return apply_filters(logits, *self.filters).double().softmax(dim=-1)
 
     def _read_on(self, text: Tensor, count: int) -> Tensor:
         tokens = text[0].tolist()
-        agree = next((i for i, (a, b) in enumerate(zip(tokens, self.read)) if a != b), min(len(tokens), len(self.read)))
         # The last `count` columns are read again if need be, since their logits are asked for.
-        self.cache.truncate(min(agree, len(tokens) - count, self.cache.length))
-        unread = text[:, self.cache.length :]
-        if count == 1:
-            logits = self.predict(unread, None, self.cache)[:, None]
-        else:
-            logits = self.model(unread, attention_mask=None, cache=self.cache)
+        self.cache.truncate(min(_common(tokens, self.read), len(tokens) - count, self.cache.length))
         self.read = tokens
-        return logits
+        return self.predict.after_each(text[:, self.cache.length :], self.cache)
+
+
+def _common(one: list[int], other: list[int]) -> int:
+    """How many tokens both begin with."""
+    if one[: len(other)] == other:
+        return len(other)
+    return next(i for i, (a, b) in enumerate(zip([*one, None], other)) if a != b)
 
 
 class _Drafter:
@@ -234,7 +241,7 @@ class _Guesser:
             raise TypeError(f"draft must give a list of token ids, got {guessed!r}")
         ids = check_token_ids("guess", list(islice(guessed, count)), vocab_size)
         tokens = torch.tensor(ids, dtype=torch.long, device=text.device)
-        return tokens, torch.nn.functional.one_hot(tokens, vocab_size).double()
+        return tokens, F.one_hot(tokens, vocab_size).double()
 
 
 def _whole_cache(model: Any) -> Any:
