@@ -12,12 +12,13 @@ import pytest
 import torch
 
 import exercises
-from exercises.grader import relations
+from exercises.grader import relations, slips
 from exercises.grader.answers import Given, Written
 from exercises.grader.catalog import UnknownExercise, find
 from exercises.grader.judge import judge
-from exercises.grader.verdict import NOT_ATTEMPTED, WRONG
+from exercises.grader.verdict import NOT_ATTEMPTED, WRONG, Failure
 from exercises.grader.wording import verdict_card
+from solutions.vocabulary import Check, Whole
 
 SOFTMAX = find("softmax_temperature")
 STUB = "def softmax_with_temperature(logits, temperature):\n    z = logits / temperature\n    "
@@ -47,7 +48,7 @@ def likely_of_code(source: str) -> str:
         ("return torch.cat([z, z[..., 0]], -1)", "A tensor has fewer axes than you think"),
         ("return z[:, :, :, :, None]", "A tensor has fewer axes than you think"),
         ("return z.topk(99).values", "topk takes at most as many as there are"),
-        ("low, high = [1]\n    return z", "take as many things as come"),
+        ("low, high = [1]\n    return z", "As many names as things are needed"),
         ("return (z > 0) | torch.ones(1)", "&, | and ~ join and turn masks"),
         ("return z / z.sum", "x.sum() its result"),
         ("return z(0)", "square ones take an entry"),
@@ -265,6 +266,24 @@ def test_an_error_of_another_kind_and_a_missing_one_are_told():
     assert "your own line stops the call: is its condition too wide?" in told["often"].likely[0]
     returned = judge(find("budget"), Given(hands_it_over)).failure.difference.text
     assert "an error came back as an answer: `raise` ends the call with it" in returned
+
+
+def parts(answer, wrong):
+    """A check of an answer that gives a list and a number of its own for each size."""
+    check = Check(answer, size=Whole(1, 9), examples=[(3,)])
+    outcomes = [check.observe(wrong, case.args) for case in check.cases]
+    found = [check.difference(*pair) for pair in zip(check.answers, outcomes)]
+    first = next(i for i, difference in enumerate(found) if difference)
+    case, pair = check.cases[first], (check.answers[first], outcomes[first])
+    return slips.in_code(check, outcomes, Failure(check.names, case.args, *pair, found[first]))
+
+
+def test_where_a_tensor_differs_here_and_a_list_there_nothing_is_said_of_all():
+    answer = lambda size: ([0] * size, torch.zeros(()))  # noqa: E731
+    assert parts(answer, lambda size: ([0] * size + [0] * (size > 3), torch.zeros(1))) == ()
+    assert parts(answer, lambda size: ([0] * size + [1], torch.zeros(()))) == (
+        "Too long by 1: leave out what stands last, and the rest is right.",
+    )
 
 
 def settings_with(cold, warm):

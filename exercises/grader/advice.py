@@ -78,7 +78,9 @@ ADVICE = tuple(
         (r"selected index k out of range", _(
             "topk takes at most as many as there are: min(k, x.shape[-1]), or sort and cut."
         )),
-        (r"values to unpack", _("`a, b = ...` and the task take as many things as come: `return a, b` gives two.")),
+        (r"values to unpack", _(
+            "As many names as things are needed: `return a, b` gives two, and `a, b = x` takes two."
+        )),
         (r"except in dimension", _(
             "torch.cat joins along dim, which is 0 if you say nothing; all other axes must be equally long."
         )),

@@ -224,7 +224,8 @@ def _of_form(differing: _Differing, kind: str) -> str:
         return shapes.of_dtypes(pairs, differing.dtype())
     if all(map(_are_tensors, pairs)):
         return shapes.of_shapes(pairs)
-    return shapes.of_lengths(pairs)
+    # On one input a tensor may differ first, on another a list: then nothing holds for all.
+    return "" if any(isinstance(right, Tensor) for right, _got in pairs) else shapes.of_lengths(pairs)
 
 
 def of_names(answer: Any, names: Sequence[str]) -> list[str]:

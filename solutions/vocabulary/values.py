@@ -109,7 +109,7 @@ def _hashable(item: Any) -> Any:
 
 def tidy(letter: Any) -> Any:
     """A text without capitals, and without what stands around a letter, as in " A) "."""
-    return letter.strip(" .:()").lower() if isinstance(letter, str) else letter
+    return letter.strip(" \t\n.:()").lower() if isinstance(letter, str) else letter
 
 
 def in_words(place: Place) -> str:
