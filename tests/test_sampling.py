@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from stubs import examples, kept_ids
 
 from llm_gen import filter_logits, sample_next_token
+from llm_gen.sampling import drop_rest
 
 INF = math.inf
 P = torch.tensor([[0.5, 0.3, 0.15, 0.05]], dtype=torch.float64)
@@ -238,6 +239,25 @@ def test_the_result_is_new_and_gradients_pass_to_what_was_kept():
     filter_logits(logits, temperature=2.0, top_k=2).log_softmax(-1)[0, 0].backward()
     share = 1 / (1 + math.exp(0.5))
     torch.testing.assert_close(logits.grad, torch.tensor([[0.5 * share, -0.5 * share, 0.0]]))
+
+
+@given(st.lists(ROW, min_size=1, max_size=4), st.integers(0, 10_000), st.sampled_from([torch.float32, torch.float64]))
+@examples(50)
+def test_drop_rest_is_where_in_values_and_gradients(rows, seed, dtype):
+    """The largest finite number and minus zero too, and a mask that need not be contiguous."""
+    width = max(map(len, rows)) + 2
+    filled = [[torch.finfo(dtype).max, -0.0, *row] + [-INF] * (width - 2 - len(row)) for row in rows]
+    logits = torch.tensor(filled, dtype=dtype)
+    stays = (torch.rand(logits.shape[::-1], generator=torch.Generator().manual_seed(seed)) < 0.5).T & (logits > -INF)
+    gradients = []
+    for drop in (drop_rest, lambda logits, stays: torch.where(stays, logits, -INF)):
+        source = logits.clone().requires_grad_()
+        result = drop(source, stays)
+        result.masked_fill(~stays, 0).sum().backward()
+        gradients.append((result.detach(), source.grad))
+    (values, own), (expected, theirs) = gradients
+    assert values.equal(expected) and values.signbit().equal(expected.signbit()) and values.dtype == dtype
+    assert own.equal(theirs)
 
 
 def test_the_source_may_be_a_view_or_not_contiguous():
