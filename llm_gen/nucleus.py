@@ -80,8 +80,8 @@ def shortlist(scaled: Tensor, top_p: float, room: Tensor) -> tuple[Tensor, float
     `light`, are together no more than `spare`, then tokens up to `light` do not stay, and few weigh more.
     """
     total = room.copy_(scaled).sub_(scaled.amax()).exp_().sum().item()
-    # is_below rounds to float32, by up to 2**-25 below 1; a hundredth less makes up for the rounding of the sums.
-    spare = 0.99 * total * max(1 - top_p - 2**-25, 2**-25)
+    # From 1 - 2**-25 on, is_below takes mass for 1. The hundredth makes up for the rounding of the sums.
+    spare = 0.99 * total * max(1 - top_p, 2**-25)
     light = spare / max(1, len(room) // FEW)
     excess = room.sub_(light).clamp_(min=0)
     if total - excess.sum().item() > spare:
