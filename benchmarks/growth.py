@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import statistics
 from collections.abc import Iterator
 
@@ -11,7 +12,8 @@ import torch
 from benchmarks.measure import Effort, Row, compare, race
 from benchmarks.peers import prompt, writer
 from llm_gen import generate, generate_steps, load_model, load_tokenizer
-from llm_gen.beyond import prompt_lookup, speculative_generate
+from llm_gen.beyond import corpus_lookup, prompt_lookup, speculative_generate
+from llm_gen.story import STORIES
 
 LENGTHS = (30, 60, 120, 240)
 
@@ -51,10 +53,16 @@ def slope(costs: list[float]) -> float:
 
 def speculation(effort: Effort) -> Iterator[Row]:
     """Speculative decoding on tiny beside plain decoding: tokens for each pass of the target, and time."""
-    target, draft = load_model("tiny"), load_model("tiny-draft")
-    ids = torch.tensor([load_tokenizer("tiny").encode("Once upon a time")])
+    target, draft, tokenizer = load_model("tiny"), load_model("tiny-draft"), load_tokenizer("tiny")
+    ids = torch.tensor([tokenizer.encode("Once upon a time")])
     text, tokens = target.generate(ids, 60, False), effort.tokens_small
-    for name, guess, start in (("tiny-draft", draft, text[:, :24]), ("prompt lookup", prompt_lookup, text)):
+    read = corpus_lookup(tokenizer.encode(STORIES.sample(random.Random(f"read {i}"))) for i in range(300))
+    drafts = [
+        ("tiny-draft", draft, text[:, :24]),
+        ("lookup in 300 stories", read, text[:, :24]),
+        ("prompt lookup", prompt_lookup, text),
+    ]
+    for name, guess, start in drafts:
         for sampled in (False, True):
             settings = {"generator": torch.Generator().manual_seed(0)} if sampled else {}
 

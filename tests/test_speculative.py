@@ -10,7 +10,15 @@ import torch
 from stubs import FAMILIES, Stub, fresh_tiny, tiny, watch_caches
 
 from llm_gen import generate
-from llm_gen.beyond import Round, SpeculativeResult, expected_tokens, prompt_lookup, residual, speculative_generate
+from llm_gen.beyond import (
+    Round,
+    SpeculativeResult,
+    corpus_lookup,
+    expected_tokens,
+    prompt_lookup,
+    residual,
+    speculative_generate,
+)
 
 
 def test_s01_after_a_refusal_nothing_is_filtered_again():
@@ -77,6 +85,45 @@ def test_greedy_takes_no_random_numbers():
     state, before = generator.get_state(), torch.get_rng_state()
     speculative_generate(model, prompt_lookup, torch.tensor([[1, 2]]), 5, False, generator=generator)
     assert torch.equal(state, generator.get_state()) and torch.equal(before, torch.get_rng_state())
+
+
+def test_corpus_lookup_names_what_followed_there():
+    guess = corpus_lookup([[1, 2, 3, 4, 5], [9, 3, 7], []], size=2, count=2)
+    assert guess(torch.tensor([8, 2, 3])) == [4, 5]
+    assert guess(torch.tensor([9, 3])) == [7]
+    assert guess(torch.tensor([8, 3])) == [4, 5]  # the longer ending is new: the shorter one, at its first place
+    assert guess(torch.tensor([4])) == [5]
+    assert guess(torch.tensor([3, 5])) == [] and guess(torch.tensor([6])) == []
+    assert corpus_lookup([[1, 2]], count=0)(torch.tensor([1])) == []
+    assert corpus_lookup([])(torch.tensor([1])) == []
+
+
+def test_corpus_lookup_guesses_a_text_that_it_has_read():
+    model, x = tiny("LLaMA", max_len=40), torch.tensor([[1, 2]])
+    text = generate(model, x, 30, False)
+    found = speculative_generate(model, corpus_lookup([text[0].tolist()], size=32), x, 30, False, guesses=4)
+    assert torch.equal(found.sequences, text)
+    assert found.target_passes == 6 and found.acceptance_rate == 1
+
+
+@pytest.mark.parametrize(
+    "change, error, words",
+    [
+        ({"texts": [["1", 2]]}, TypeError, "token must be an integer"),
+        ({"texts": [[1, -2]]}, ValueError, "token must be an integer >= 0, got -2"),
+        ({"size": 0}, ValueError, "size must be an integer >= 1, got 0"),
+        ({"count": -1}, ValueError, "count must be an integer >= 0, got -1"),
+    ],
+)
+def test_corpus_lookup_refuses_what_is_no_text(change, error, words):
+    with pytest.raises(error, match=words):
+        corpus_lookup(**{"texts": [[1, 2]], **change})
+
+
+@pytest.mark.parametrize("text, error", [(torch.ones(2), TypeError), (torch.tensor([[1, 2]]), ValueError)])
+def test_a_lookup_in_texts_refuses_what_is_no_row_of_ids(text, error):
+    with pytest.raises(error, match="text must"):
+        corpus_lookup([[1, 2]])(text)
 
 
 def test_prompt_lookup_names_what_came_last_time():

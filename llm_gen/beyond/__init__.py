@@ -7,13 +7,15 @@ Processors come before the temperature, warpers after top-p; both are functions 
     generate(model, x, 50, True, processors=[no_loops], warpers=[no_noise])
 
 Searches take the same processors: `beam_search` and its `beam_steps`, `contrastive_search`, `best_of`.
-`speculative_generate` writes what `generate` would, in fewer passes of the model.
+`speculative_generate` writes what `generate` would, in fewer passes of the model; it is drafted for by a smaller model,
+by `prompt_lookup` or by `corpus_lookup`.
 """
 
 from llm_gen.beyond.beam import BeamResult, BeamStep, beam_search, beam_steps
 from llm_gen.beyond.best_of import BestOf, best_of
 from llm_gen.beyond.contrastive import contrastive_search
 from llm_gen.beyond.detect import Finding, Loop, Trace, diagnose, find_loop, record_trace
+from llm_gen.beyond.lookup import corpus_lookup, prompt_lookup
 from llm_gen.beyond.order import describe_order
 from llm_gen.beyond.penalties import (
     ban_tokens,
@@ -30,7 +32,6 @@ from llm_gen.beyond.speculative import (
     SpeculativeResult,
     accept,
     expected_tokens,
-    prompt_lookup,
     residual,
     speculative_generate,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "best_of",
     "bias_logits",
     "contrastive_search",
+    "corpus_lookup",
     "describe_order",
     "diagnose",
     "epsilon_cut",

@@ -156,27 +156,6 @@ def residual(p: Tensor, q: Tensor) -> Tensor:
     return rest / total if total > 0 else p
 
 
-def prompt_lookup(text: Tensor, size: int = 3, count: int = 8) -> list[int]:
-    """Guess that the last tokens go on as they did before: text (S,) -> up to `count` ids, [] if they are new.
-
-    Looks for the latest earlier place of the last `size` tokens, then of fewer. Raises TypeError or ValueError for
-    anything but one row of token ids, size >= 1 and count >= 0.
-    """
-    if not isinstance(text, Tensor) or text.dtype == torch.bool or text.is_floating_point() or text.is_complex():
-        kind = text.dtype if isinstance(text, Tensor) else type(text).__name__
-        raise TypeError(f"text must be a tensor of token ids, got {kind}")
-    if text.ndim != 1:
-        raise ValueError(f"text must have shape (S,), one row of token ids, got {tuple(text.shape)}")
-    size, count = check_integer("size", size, minimum=1), check_integer("count", count, minimum=0)
-    tokens = text.tolist()
-    for length in range(min(size, len(tokens) - 1), 0, -1):
-        ending = tokens[-length:]
-        for start in range(len(tokens) - length - 1, -1, -1):
-            if tokens[start : start + length] == ending:
-                return tokens[start + length : start + length + count]
-    return []
-
-
 class _Reader:
     """A model and its cache: distributions after the last columns of a text, without reading a column twice."""
 
@@ -187,16 +166,20 @@ class _Reader:
 
     def probs(self, text: Tensor, count: int) -> Tensor:
         """Float64 distributions (count, V) that follow each of the last `count` columns of text (1, S)."""
+        logits = self.logits(text, count)
+        if self.filters is GREEDY:
+            return certain(greedy_token(logits)[:, 0], logits.shape[-1])
+        return apply_filters(logits, *self.filters).double().softmax(dim=-1)
+
+    def logits(self, text: Tensor, count: int) -> Tensor:
+        """Checked logits (count, V) after each of the last `count` columns of text (1, S)."""
         if text.shape[1] > self.model.max_seq_len:
             logits = self.model(text[:, -self.model.max_seq_len :], attention_mask=None, cache=None)
         elif self.cache is None:
             logits = self.model(text, attention_mask=None, cache=None)
         else:
             logits = self._read_on(text, count)
-        logits = check_logits(logits[0, -count:])
-        if self.filters is GREEDY:
-            return F.one_hot(greedy_token(logits)[:, 0], logits.shape[-1]).double()
-        return apply_filters(logits, *self.filters).double().softmax(dim=-1)
+        return check_logits(logits[0, -count:])
 
     def _read_on(self, text: Tensor, count: int) -> Tensor:
         tokens = text[0].tolist()
@@ -204,6 +187,11 @@ class _Reader:
         self.cache.truncate(min(_common(tokens, self.read), len(tokens) - count, self.cache.length))
         self.read = tokens
         return self.predict.after_each(text[:, self.cache.length :], self.cache)
+
+
+def certain(tokens: Tensor, vocab_size: int) -> Tensor:
+    """The distributions of one who is certain of the tokens (K,): one-hot, float64 (K, V)."""
+    return F.one_hot(tokens, vocab_size).double()
 
 
 def _common(one: list[int], other: list[int]) -> int:
@@ -222,9 +210,14 @@ class _Drafter:
     def __call__(self, text: Tensor, count: int, vocab_size: int) -> tuple[Tensor, Tensor]:
         start, rows = text.shape[1], [torch.zeros((0, vocab_size), dtype=torch.float64, device=text.device)]
         for _ in range(count):
-            rows.append(self.reader.probs(text, 1))
-            text = torch.cat([text, torch.multinomial(rows[-1], 1, generator=self.generator)], dim=1)
-        return text[0, start:], torch.cat(rows)
+            if self.reader.filters is GREEDY:  # the distributions are made of the tokens, all at once
+                token = greedy_token(self.reader.logits(text, 1))
+            else:
+                rows.append(self.reader.probs(text, 1))
+                token = torch.multinomial(rows[-1], 1, generator=self.generator)
+            text = torch.cat([text, token], dim=1)
+        tokens = text[0, start:]
+        return tokens, certain(tokens, vocab_size) if self.reader.filters is GREEDY else torch.cat(rows)
 
 
 class _Guesser:
@@ -241,7 +234,7 @@ class _Guesser:
             raise TypeError(f"draft must give a list of token ids, got {guessed!r}")
         ids = check_token_ids("guess", list(islice(guessed, count)), vocab_size)
         tokens = torch.tensor(ids, dtype=torch.long, device=text.device)
-        return tokens, F.one_hot(tokens, vocab_size).double()
+        return tokens, certain(tokens, vocab_size)
 
 
 def _whole_cache(model: Any) -> Any:
