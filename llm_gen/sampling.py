@@ -1,7 +1,7 @@
 """From logits to a token: temperature, top-k, top-p, and the draw.
 
 The letters: B rows (batch), V tokens (vocabulary). A filter is a boolean mask of the tokens that stay; which
-tokens are dropped is decided here and nowhere else. This file knows nothing of models or of text.
+tokens are dropped is decided here, for top-p in `nucleus`, and nowhere else. This file knows nothing of models or text.
 """
 
 from __future__ import annotations
