@@ -9,7 +9,7 @@ import torch
 from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers, trainers
 
-from llm_gen.story import STORIES, NotInLanguage, Truth
+from llm_gen.story import STORIES, NotInLanguage, Truth, filtering
 from llm_gen.story.grammar import END, Grammar
 from llm_gen.story.lexicon import parse_lexicon
 from llm_gen.tokenizer import Tokenizer
@@ -137,6 +137,15 @@ def test_samples_follow_the_listed_probabilities():
 @pytest.fixture(scope="module")
 def story_truth():
     return Truth(train_tokenizer(700, stories=300))
+
+
+def test_moves_that_were_forgotten_are_found_anew(story_truth, monkeypatch):
+    ids = [*story_truth.tokenizer.encode(STORIES.sample(random.Random(5))), story_truth.tokenizer.eos_id]
+    expected = story_truth.along(ids)
+    monkeypatch.setattr(filtering, "KNOWN_STATES", 3)
+    forgetful = Truth(story_truth.tokenizer, checked=1)
+    assert torch.equal(forgetful.along(ids), expected)
+    assert len(forgetful.language._moves) <= 3
 
 
 def test_the_distributions_along_real_stories_sum_to_one_and_multiply_to_the_story(story_truth):

@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable, Iterable
 
 from llm_gen.story.grammar import Grammar, State
 
+KNOWN_STATES = 50_000  # whose moves are kept, about 60 MB; a story passes through some hundreds
+
 Symbols = tuple[Hashable, ...]
 Position = tuple[Symbols, State | None]
 
@@ -32,7 +34,7 @@ class Language:
         self.grammar = grammar
         self.encode = encode
         self.prefix = prefix
-        self._moves: dict[State | None, dict[Hashable, dict[Position, float]]] = {None: {}}
+        self._moves: dict[State | None, dict[Hashable, dict[Position, float]]] = {}
 
     def start(self) -> "Belief":
         return Belief(self, {(self.prefix, self.grammar.start): 1.0})
@@ -45,10 +47,12 @@ class Language:
         return belief
 
     def moves(self, state: State | None) -> dict[Hashable, dict[Position, float]]:
-        """First symbol of the next piece -> {position after it: probability}; computed once per state."""
+        """First symbol of the next piece -> {position after it: probability}; none after the end."""
         if state not in self._moves:
+            if len(self._moves) >= KNOWN_STATES:
+                self._moves.clear()
             table: dict[Hashable, dict[Position, float]] = {}
-            for p, piece, following in self.grammar.expand(state):
+            for p, piece, following in self.grammar.expand(state) if state is not None else ():
                 first, *others = self.encode(piece)
                 ends = table.setdefault(first, {})
                 position = (tuple(others), following)

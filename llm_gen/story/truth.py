@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -51,14 +51,18 @@ class Truth:
     def read(self, ids: Sequence[int] | Tensor) -> Belief:
         """The belief after a prefix (T,). Raises NotInLanguage with the position of the first token that no story
         has there, and says so when only the spelling is not the tokenizer's own."""
+        return list(self._beliefs(self.as_list(ids)))[-1]
+
+    def _beliefs(self, ids: list[int]) -> Iterator[Belief]:
+        """The belief before any of the ids, then after each."""
         belief = self.start()
-        ids = self.as_list(ids)
+        yield belief
         for position, token in enumerate(ids):
             try:
                 belief = belief.read(token)
             except NotInLanguage as refusal:
                 raise self.in_words(refusal, ids[: position + 1]) from None
-        return belief
+            yield belief
 
     def probs(self, ids: Sequence[int] | Tensor) -> Tensor:
         """P(next token | prefix), float64 (V,). Raises NotInLanguage; after <eos> too, where nothing follows."""
@@ -75,12 +79,8 @@ class Truth:
 
     def along(self, ids: Sequence[int] | Tensor) -> Tensor:
         """Row t is P(token t | tokens before it), float64 (T, V), for a prefix or a whole story of T tokens."""
-        belief, rows = self.start(), []
-        self.read(ids)
-        for token in self.as_list(ids):
-            rows.append(self.probs_of(belief))
-            belief = belief.read(token)
-        return torch.stack(rows)
+        ids = self.as_list(ids)
+        return torch.stack([self.probs_of(belief) for belief in list(self._beliefs(ids))[:-1]])
 
     def log_prob(self, ids: Sequence[int] | Tensor) -> float:
         """log P(a story begins with these tokens), in nats; -inf if none does. A whole story ends with <eos>."""
