@@ -49,11 +49,13 @@ def filter_order(
         "order": Choice("order", _("order"), {each: _in_words(each) for each in ORDERS}, order, 250),
     }
 
+    own = {name: _stage(_("the model"), each.ranked[None]) for name, each in named.items()}
+
     def draw(tau, k, p, context, order) -> tuple[Scene, str]:
         first, then = (_filter(name, tau, k, p) for name in order.split(", "))
         for control, name in (("tau", "temperature"), ("k", "top-k"), ("p", "top-p")):
             controls[control].disabled = name not in order
-        stages = run_both_ways(named[context], first, then)
+        stages = [own[context], *run_both_ways(named[context], first, then)]
         summary = with_context(_summary(first, then, stages), context, named)
         return _picture(named[context], stages, summary), summary
 
@@ -91,11 +93,10 @@ def _filter(name: str, tau: float, k: int, p: float) -> Filter:
 
 
 def run_both_ways(context: Context, first: Filter, then: Filter) -> list[Stage]:
-    """The model, after the first filter, after both, and after both in the other order."""
+    """What is left after the first filter, after both, and after both in the other order."""
     logits = context.ranked[None]
     halfway = first.apply(logits)
     return [
-        _stage(_("the model"), logits),
         _stage(f"1. {first.name}", halfway),
         _stage(f"2. {then.name}", then.apply(halfway)),
         _stage(_("the other order"), first.apply(then.apply(logits))),

@@ -6,7 +6,8 @@ Coordinates are CSS pixels, y grows downwards. Colours are roles of `theme`, so 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 
@@ -105,8 +106,19 @@ def beside(scenes: Sequence[Scene], gap: float = 0) -> Scene:
 
 def moved(mark: Mark, dx: float, dy: float) -> Mark:
     """The same mark, shifted."""
-    if isinstance(mark, Line):
-        return replace(mark, x1=mark.x1 + dx, y1=mark.y1 + dy, x2=mark.x2 + dx, y2=mark.y2 + dy)
-    if isinstance(mark, Polyline):
-        return replace(mark, points=[(x + dx, y + dy) for x, y in mark.points])
-    return replace(mark, x=mark.x + dx, y=mark.y + dy)
+    kind, (x, *rest) = type(mark), _values(mark)
+    if kind is Polyline:
+        return Polyline([(x + dx, y + dy) for x, y in mark.points], *rest)
+    y, *rest = rest
+    if kind is Line:
+        x2, y2, *rest = rest
+        return Line(x + dx, y + dy, x2 + dx, y2 + dy, *rest)
+    return kind(x + dx, y + dy, *rest)
+
+
+def _values(mark: Mark) -> tuple[Any, ...]:
+    # Several times as fast as `dataclasses.replace`, and a picture has some hundred marks.
+    return _GETTERS[type(mark)](mark)
+
+
+_GETTERS = {kind: attrgetter(*kind.__slots__) for kind in (Rect, Line, Polyline, Text, Image)}

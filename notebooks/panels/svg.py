@@ -43,13 +43,13 @@ def _element(mark: Mark) -> str:
 
 
 def _rect(mark: Rect) -> str:
-    box = _attributes(x=mark.x, y=mark.y, width=mark.width, height=mark.height)
+    box = _box(mark)
     fill = CSS[mark.fill] if mark.fill else "none"
     return f'<rect{box} fill="{fill}"{_stroke(mark.stroke, mark.line)}/>'
 
 
 def _line(mark: Line) -> str:
-    ends = _attributes(x1=mark.x1, y1=mark.y1, x2=mark.x2, y2=mark.y2)
+    ends = f' x1="{_num(mark.x1)}" y1="{_num(mark.y1)}" x2="{_num(mark.x2)}" y2="{_num(mark.y2)}"'
     return f"<line{ends}{_stroke(mark.stroke, mark.width, mark.dashed)}/>"
 
 
@@ -59,7 +59,7 @@ def _polyline(mark: Polyline) -> str:
 
 
 def _text(mark: Text) -> str:
-    place = _attributes(x=mark.x, y=mark.y, font_size=mark.size)
+    place = f' x="{_num(mark.x)}" y="{_num(mark.y)}" font-size="{_num(mark.size)}"'
     if mark.fill != "ink":
         place += f' fill="{CSS[mark.fill]}"'
     if mark.anchor != "start":
@@ -74,7 +74,7 @@ def _text(mark: Text) -> str:
 
 
 def _image(mark: Image) -> str:
-    box = _attributes(x=mark.x, y=mark.y, width=mark.width, height=mark.height)
+    box = _box(mark)
     data = base64.b64encode(heat_map_png(mark.values)).decode()
     return (
         f'<image{box} preserveAspectRatio="none" style="image-rendering:pixelated" '
@@ -85,8 +85,8 @@ def _image(mark: Image) -> str:
 _WRITERS = {Rect: _rect, Line: _line, Polyline: _polyline, Text: _text, Image: _image}
 
 
-def _attributes(**numbers: float) -> str:
-    return "".join(f' {name.replace("_", "-")}="{_num(value)}"' for name, value in numbers.items())
+def _box(mark: Rect | Image) -> str:
+    return f' x="{_num(mark.x)}" y="{_num(mark.y)}" width="{_num(mark.width)}" height="{_num(mark.height)}"'
 
 
 def _stroke(role: str | None, width: float, dashed: bool = False) -> str:
