@@ -30,7 +30,6 @@ def decode(effort: Effort) -> Iterator[Row]:
 
 def _short(both: Pair, effort: Effort, batch: int, sampled: bool) -> Iterator[Row]:
     tokens = effort.tokens_large if both.large else effort.tokens_small
-    tokens = tokens // 2 if batch > 1 else tokens
     ids = prompt(both.ours.vocab_size, batch, 8)
     sides = {
         "ours": writer(both.ours, ids, tokens, sampled),

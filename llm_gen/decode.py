@@ -134,10 +134,8 @@ class Decoder:
     def _heads(self, qkv: Tensor, turn: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Turned q (B, G, H / G, d) and k (B, G, d), and v (B, G, d)."""
         heads, v = qkv.view(len(qkv), -1, self.size).split_with_sizes(self.qk_v, 1)
-        if turn is not None and turn.dtype == heads.dtype:
-            heads = torch.matmul(heads, turn)
-        elif turn is not None:
-            heads = torch.matmul(heads.to(turn.dtype), turn).to(heads.dtype)
+        if turn is not None:
+            heads = turn_heads(heads, turn)
         q, k = heads.split_with_sizes(self.q_k, 1)
         return q.reshape(self.grouped), k, v
 
@@ -145,6 +143,13 @@ class Decoder:
     def _layer(block: Block) -> tuple[Callable[..., Tensor], ...]:
         qkv, out = _product(block.attn.qkv), _product(block.attn.out)
         return _norm(block.attn_norm), qkv, out, _norm(block.mlp_norm), _mlp(block.mlp)
+
+
+def turn_heads(heads: Tensor, turn: Tensor) -> Tensor:
+    """heads (B, n, d) @ turn (d, d) or (B, d, d), computed in the dtype of turn."""
+    if heads.dtype != turn.dtype:
+        return turn_heads(heads.to(turn.dtype), turn).to(heads.dtype)
+    return torch.bmm(heads, turn) if turn.ndim == 3 else torch.mm(heads.reshape(-1, len(turn)), turn).view(heads.shape)
 
 
 def _norm(norm: nn.Module) -> Callable[[Tensor], Tensor]:

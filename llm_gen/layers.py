@@ -91,6 +91,7 @@ class MLP(nn.Module):
         super().__init__()
         self.activation, self.gated = ACTIVATIONS[config.activation], config.gated_mlp
         width = config.mlp_dim * (2 if config.gated_mlp else 1)
+        self.halves = [config.mlp_dim, config.mlp_dim]
         self.up = nn.Linear(config.embed_dim, width, bias=config.mlp_bias)
         self.down = nn.Linear(config.mlp_dim, config.embed_dim, bias=config.mlp_bias)
 
@@ -101,7 +102,7 @@ class MLP(nn.Module):
         """What happens between the two matrices: (..., width of up) -> (..., mlp_dim)."""
         if not self.gated:
             return self.activation(hidden)
-        gate, up = hidden.chunk(2, dim=-1)
+        gate, up = hidden.split_with_sizes(self.halves, dim=-1)
         return self.activation(gate) * up
 
 
