@@ -205,3 +205,12 @@ def test_what_is_saved_shows_some_steps_and_says_where_the_slider_is(panel):
     assert bundle["text/plain"].startswith("[interactive panel] step 0 of ")
     assert len(bundle["image/png"]) < 40_000
     assert len(panel._still().marks) > len(panel._draw(**panel.values)[0].marks)
+
+
+def test_the_saved_picture_stops_where_the_next_token_surprises_most(panel):
+    count = int(re.search(r"of (\d+)", panel.set(step=0))[1])
+    bits = {n: float(re.search(r"([\d.]+) bits", panel.set(step=n + 1))[1]) for n in range(3, count)}
+    _ = panel.reset()
+    place = max(bits, key=bits.get)
+    assert list(bits.values()).count(bits[place]) == 1 < len(bits)
+    assert panel._still().marks == panel._draw(**{**panel.values, "step": place})[0].marks

@@ -71,8 +71,20 @@ def stepping(
         "prompt": Choice("prompt", _("prompt"), {text: shortened(text, 34) for text in prompts}, prompts[0], 330),
         "take": Take(walk, steps),
     }
-    panel = Panel(draw, controls, lambda: draw(**{**panel.values, "step": min(6, steps)})[0])
+
+    def still() -> Scene:
+        values = panel.values
+        own = run(values["prompt"], values["setting"], int(values["seed"]), values["take"])
+        return draw(**{**values, "step": _open_place(own)})[0]
+
+    panel = Panel(draw, controls, still)
     return panel
+
+
+def _open_place(own: Sequence[Written]) -> int:
+    """A step for the saved picture: a few tokens stand there, and the next is surprising and still among the bars."""
+    places = range(min(3, len(own) - 1), min(13, len(own)))
+    return max(places, key=lambda step: own[step].surprise if own[step].rank < SHOWN else 0)
 
 
 def _in_words(setting: str) -> str:
