@@ -1,6 +1,7 @@
 """Settings for two tasks.
 
-Six settings, each measured on many stories: the share of true ones with its standard error, and the diversity.
+Six settings of another model, measured on many stories: the share of true ones with its standard error, and the
+diversity.
 
     a    greedy                  1.00 ± 0.01    0.06
     b    τ = 0.5                 0.96 ± 0.01    0.45
