@@ -176,11 +176,9 @@ def _mlp(mlp: MLP | Experts) -> Callable[[Tensor, Tensor], Tensor]:
     return lambda x, added: down(inner(up(x)), added)
 
 
-def _product(linear: nn.Module) -> Callable[..., Tensor]:
+def _product(linear: nn.Linear | Quantized) -> Callable[..., Tensor]:
     """(x, added=None) -> linear(x) + added, of x (B, I)."""
-    if type(linear) is nn.Linear:
-        return Product(linear.weight, linear.bias)
-    return lambda x, added=None: linear.forward(x) if added is None else added + linear.forward(x)
+    return Product(linear.weight, linear.bias) if type(linear) is nn.Linear else linear.product
 
 
 def _is_plain(part: nn.Module) -> bool:

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 MANY_ROWS = 32  # from here on expanding the weights once costs less than the kernel, which is made for few rows
+HAS_INT8 = hasattr(torch.ops.aten, "_weight_int8pack_mm")
 
 
 class Quantized(nn.Module):
@@ -35,6 +36,12 @@ class Quantized(nn.Module):
         """Bytes of the stored weight, without the bias."""
         return sum(buffer.nbytes for buffer in self.buffers())
 
+    def product(self, x: Tensor, added: Tensor | None = None) -> Tensor:
+        """x (B, in) -> forward(x), or its sum with added (B, out): a step of decoding, without detours."""
+        result = self.multiply(x.bfloat16()) if len(x) < MANY_ROWS and self.bias is None else None
+        result = self.forward(x) if result is None else result
+        return result.to(x.dtype) if added is None else added + result  # in the wider dtype of the two
+
     def forward(self, x: Tensor) -> Tensor:
         flat = x.reshape(-1, self.in_features)
         result = self.multiply(flat.bfloat16()) if len(flat) < MANY_ROWS else None
@@ -45,7 +52,7 @@ class Quantized(nn.Module):
         return result if self.bias is None else result + self.bias.to(x.dtype)
 
     def _dtype_for_many(self, x: Tensor) -> torch.dtype:
-        fast = len(x) >= MANY_ROWS and x.device.type == "cpu" and _has("mkldnn", "_is_mkldnn_bf16_supported")
+        fast = len(x) >= MANY_ROWS and x.device.type == "cpu" and hasattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported")
         return torch.bfloat16 if fast and torch.ops.mkldnn._is_mkldnn_bf16_supported() else x.dtype
 
 
@@ -62,7 +69,7 @@ class Int8Linear(Quantized):
 
     def multiply(self, x: Tensor) -> Tensor | None:
         # The kernel reads 16 columns at a time and does not look where a row ends.
-        if x.device.type != "cpu" or self.in_features % 16 or not _has("aten", "_weight_int8pack_mm"):
+        if not HAS_INT8 or self.in_features % 16 or x.device.type != "cpu":
             return None
         return torch.ops.aten._weight_int8pack_mm(x, self.values, self.scales)
 
@@ -99,7 +106,3 @@ def replace_embedding(model: nn.Module, table: Quantized) -> None:
     model.embed = QuantizedEmbedding(table)
     if model.config.tie_embeddings:
         model.head = table
-
-
-def _has(namespace: str, name: str) -> bool:
-    return hasattr(getattr(torch.ops, namespace), name)

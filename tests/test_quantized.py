@@ -90,6 +90,17 @@ def test_without_a_kernel_the_result_is_that_of_the_expanded_weights(name, monke
     torch.testing.assert_close(layer(x), with_kernel, rtol=0.02, atol=0.15)
 
 
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("rows", [1, 3, MANY_ROWS + 1])
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_short_way_to_a_product_is_forward_and_a_sum(name, rows, bias):
+    layer, x, added = MAKERS[name](random(48, 96)), random(rows, 96, seed=1), random(rows, 48, seed=2)
+    layer.bias = torch.nn.Parameter(random(48, 1)[:, 0]) if bias else None
+    torch.testing.assert_close(layer.product(x), layer(x), rtol=0, atol=0)
+    torch.testing.assert_close(layer.product(x, added), added + layer(x), rtol=0, atol=0)
+    assert layer.product(x.bfloat16()).dtype == torch.bfloat16
+
+
 def test_a_build_without_the_kernel_can_load_blocks(monkeypatch):
     monkeypatch.setattr(gguf_native, "HAS_KERNEL", False)
     layer, x = block_linear(Q4_1, random(48, 96)), random(3, 96, seed=1)
