@@ -36,8 +36,8 @@ class Decoder:
     def __init__(self, model: DecoderLM) -> None:
         self.model, self.config, attn = model, model.config, model.blocks[0].attn
         heads, groups, self.size = attn.heads, attn.kv_heads, attn.size
-        self.q_k, self.qk_v = [heads, groups], [heads + groups, groups]
-        self.grouped = (-1, groups, heads // groups, self.size)
+        self.q_k, self.qk_v, self.parts = [heads, groups], [heads + groups, groups], (-1, heads + 2 * groups, self.size)
+        self.grouped, self.joined = (-1, groups, heads // groups, self.size), (-1, heads * self.size)
         self.layers = [self._layer(block) for block in model.blocks]
         self.final_norm = _norm(model.final_norm)
         self.head = _product(model.head) if "head" in model._modules else Product(model.embed.weight)
@@ -119,7 +119,7 @@ class Decoder:
         q, k, v = self._heads(qkv, turn)
         new_key.copy_(k)
         new_value.copy_(v)
-        return F.scaled_dot_product_attention(q, keys, values, mask).view(len(qkv), -1)
+        return F.scaled_dot_product_attention(q, keys, values, mask).view(self.joined)
 
     def _attend_columns(self, qkv, turn, mask, new_key, new_value, keys, values) -> Tensor:
         """The queries of T columns and of the heads of a group, side by side, over all keys of one row."""
@@ -133,7 +133,7 @@ class Decoder:
 
     def _heads(self, qkv: Tensor, turn: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Turned q (B, G, H / G, d) and k (B, G, d), and v (B, G, d)."""
-        heads, v = qkv.view(len(qkv), -1, self.size).split_with_sizes(self.qk_v, 1)
+        heads, v = qkv.view(self.parts).split_with_sizes(self.qk_v, 1)
         if turn is not None:
             heads = turn_heads(heads, turn)
         q, k = heads.split_with_sizes(self.q_k, 1)
