@@ -99,7 +99,7 @@ def test_every_stored_setting_and_story_can_be_read():
         assert len(markup.encode()) < 30_000 and "nan" not in markup
         assert ElementTree.fromstring(markup).attrib["aria-label"].endswith(summary)
         assert_legible(panel)
-    assert len(panel._repr_mimebundle_()[0]["image/png"]) < 40_000
+    assert len(panel._repr_mimebundle_()[0]["image/png"]) < 45_000
     panel.close()
 
 

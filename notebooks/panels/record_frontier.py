@@ -28,7 +28,7 @@ from notebooks.panels.measured import FRONTIER_FILE, GRAMMAR
 from notebooks.panels.reshaping import GREEDY
 
 TEXTS, GROUP, KEPT, DECIMALS = 64, 16, 6, 4
-TEMPERATURES = (0.3, 0.7, 1.0, 1.2, 1.4, 1.6, 2.0)
+TEMPERATURES = (0.3, 0.7, 1.0, 1.2, 1.6, 2.0, 2.5)
 CUTS: dict[str, dict[str, Any]] = {
     "off": {},
     "top-p 0.95": {"top_p": 0.95},
