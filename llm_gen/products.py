@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 # Few rows wait for the matrix to be read; some rows make BLAS slow unless it gets the matrix in pieces that stay in
-# the nearest cache; many rows are what it is made for. A small matrix is in that cache anyway.
+# the nearest cache; many rows are what it is made for. A small matrix is in that cache anyway, and for other dtypes
+# than float32 BLAS takes other ways, which pieces only hinder.
 SOME_ROWS, LARGE, PIECE = range(4, 13), 200_000, 64
 
 
@@ -22,11 +23,11 @@ class Product:
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.weight, self.bias = weight.detach(), None if bias is None else bias.detach()
         self.columns = self.weight.t()  # taken once: a view costs as much as a small kernel
-        self.is_large = weight.numel() >= LARGE
+        self.is_cut = weight.dtype == torch.float32 and weight.numel() >= LARGE
 
     def __call__(self, x: Tensor, added: Tensor | None = None) -> Tensor:
         start, rest = (self.bias, None) if added is None else (added, self.bias)
-        if self.is_large and len(x) in SOME_ROWS:
+        if self.is_cut and len(x) in SOME_ROWS:
             result = in_pieces(x, self.weight)
             result = result if start is None else result.add_(start)
         else:

@@ -28,16 +28,20 @@ def test_every_way_gives_the_product_and_leaves_its_arguments_alone(rows, out, b
     assert all(map(torch.equal, before, (x, weight, shift, added)))
 
 
-def test_pieces_are_taken_for_some_rows_of_a_large_matrix_only(monkeypatch):
+def test_pieces_are_taken_for_some_rows_of_a_large_float32_matrix_only(monkeypatch):
     taken = []
-    monkeypatch.setattr(products, "in_pieces", lambda x, weight: taken.append(len(x)) or in_pieces(x, weight))
-    large, small = Product(torch.ones(products.LARGE // 100, 100)), Product(torch.ones(64, 100))
-    for rows in range(1, 20):
-        large(torch.ones(rows, 100)), small(torch.ones(rows, 100))
-    assert taken == list(SOME_ROWS)
+    monkeypatch.setattr(
+        products, "in_pieces", lambda x, weight: taken.append((len(x), x.dtype)) or in_pieces(x, weight)
+    )
+    large, small = torch.ones(products.LARGE // 100, 100), torch.ones(64, 100)
+    given = [large, small, large.double(), large.bfloat16(), large.half()]
+    for weight in given:
+        for rows in range(1, 20):
+            Product(weight)(torch.ones(rows, 100, dtype=weight.dtype))
+    assert taken == [(rows, torch.float32) for rows in SOME_ROWS]
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_the_dtype_stays(dtype, monkeypatch):
     monkeypatch.setattr(products, "LARGE", 0)
     x, weight = torch.ones(5, 8, dtype=dtype), torch.ones(70, 8, dtype=dtype)
