@@ -25,6 +25,7 @@ from llm_gen.quantized import Quantized, QuantizedEmbedding
 MODELS = {DecoderLM, GPT, GPT2, Gemma, LLaMA, Mistral, Mixtral}
 PARTS = {Attention, Block, Experts, MLP, RMSNorm, QuantizedEmbedding}
 PARTS |= {nn.Embedding, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList}
+METHODS = {"forward", "hidden", "logits", "embed_at", "rotary_at"}
 
 
 class Decoder:
@@ -49,8 +50,11 @@ class Decoder:
 
     @staticmethod
     def fits(model: object) -> bool:
-        """Whether calling the model would do just what `Decoder` does: no forward of its own, no hooks, no dropout."""
+        """Whether calling the model would do just what `Decoder` does: no forward of its own, no hooks, no dropout, and
+        one dtype, since between parts of several `Decoder` would not convert where the model does."""
         if type(model) not in MODELS or nn.modules.module._has_any_global_hook():
+            return False
+        if len({weight.dtype for weight in model.parameters()}) > 1:
             return False
         return all(_is_plain(part) for part in model.modules() if part is not model) and not _is_watched(model)
 
@@ -184,9 +188,11 @@ def _product(linear: nn.Linear | Quantized) -> Callable[..., Tensor]:
 def _is_plain(part: nn.Module) -> bool:
     if type(part) is nn.Dropout:
         return not (part.training and part.p > 0)
+    if type(part) is Attention and part.training and part.dropout > 0:
+        return False
     return (type(part) in PARTS or isinstance(part, Quantized)) and not _is_watched(part)
 
 
 def _is_watched(part: nn.Module) -> bool:
-    """Whether hooks, or a forward set on the object itself, would be passed over."""
-    return bool(part._forward_hooks or part._forward_pre_hooks or "forward" in vars(part))
+    """Whether hooks, or a method set on the object itself, would be passed over."""
+    return bool(part._forward_hooks or part._forward_pre_hooks) or not METHODS.isdisjoint(vars(part))

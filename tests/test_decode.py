@@ -150,7 +150,32 @@ def with_a_forward_of_its_own(model):
     model.final_norm.forward = lambda x: plain(x).flip(-1)
 
 
-@pytest.mark.parametrize("change", [hooked, prehooked, with_another_part, with_a_forward_of_its_own])
+def with_logits_of_its_own(model):
+    plain = model.logits
+    model.logits = lambda hidden: plain(hidden).flip(-1)
+
+
+def with_embeddings_of_its_own(model):
+    plain = model.embed_at
+    model.embed_at = lambda ids, positions: plain(ids, positions) + 1
+
+
+def with_a_wider_norm(model):
+    model.bfloat16().final_norm.float()
+
+
+CHANGES = [
+    hooked,
+    prehooked,
+    with_another_part,
+    with_a_forward_of_its_own,
+    with_logits_of_its_own,
+    with_embeddings_of_its_own,
+    with_a_wider_norm,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_whatever_changes_the_model_is_not_passed_over(change, monkeypatch):
     model = fresh_tiny("LLaMA")
     change(model)
@@ -165,6 +190,8 @@ def test_a_family_with_other_logits_is_called(monkeypatch):
 def test_dropout_in_train_mode_is_not_passed_over():
     model = fresh_tiny("GPT2", dropout=0.5)
     assert Decoder.fits(model) and not Decoder.fits(model.train())
+    model.eval().blocks[1].attn.train()
+    assert not Decoder.fits(model)
 
 
 def test_hooks_of_all_modules_count():
