@@ -40,7 +40,7 @@ class Quantized(nn.Module):
         """x (B, in) -> forward(x), or its sum with added (B, out): a step of decoding, without detours."""
         result = self.multiply(x.bfloat16()) if len(x) < MANY_ROWS and self.bias is None else None
         result = self.forward(x) if result is None else result
-        return result.to(x.dtype) if added is None else added + result  # in the wider dtype of the two
+        return (result if added is None else added + result).to(x.dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         flat = x.reshape(-1, self.in_features)
@@ -71,21 +71,23 @@ class Int8Linear(Quantized):
         # The kernel reads 16 columns at a time and does not look where a row ends.
         if not HAS_INT8 or self.in_features % 16 or x.device.type != "cpu":
             return None
-        return torch.ops.aten._weight_int8pack_mm(x, self.values, self.scales)
+        return torch.ops.aten._weight_int8pack_mm(x, self.values, self.scales.bfloat16())
 
     def rows(self, ids: Tensor | slice) -> Tensor:
         return self.values[ids] * self.scales[ids].float()[..., None]
 
 
 class QuantizedEmbedding(nn.Module):
-    """ids (B, T) -> rows of the table (B, T, D); the table is also the head where the two are tied."""
+    """ids (B, T) -> rows of the table (B, T, D) in `dtype`; the table is also the head where the two are tied."""
 
-    def __init__(self, table: Quantized) -> None:
+    def __init__(self, table: Quantized, dtype: torch.dtype) -> None:
         super().__init__()
         self.table = table
+        # Empty: it is there to follow `model.half()`, as the norms do.
+        self.register_buffer("like", torch.empty(0, dtype=dtype), persistent=False)
 
     def forward(self, ids: Tensor) -> Tensor:
-        return self.table.rows(ids)
+        return self.table.rows(ids).to(self.like.dtype)
 
 
 def to_int8(model: nn.Module) -> nn.Module:
@@ -97,12 +99,13 @@ def to_int8(model: nn.Module) -> nn.Module:
         for name, part in list(module.named_children()):
             if type(part) is nn.Linear and name != "router":
                 setattr(module, name, Int8Linear(part.weight, part.bias))
-    replace_embedding(model, Int8Linear(model.embed.weight))
+    if type(model.embed) is nn.Embedding:
+        replace_embedding(model, Int8Linear(model.embed.weight))
     return model.requires_grad_(False)
 
 
 def replace_embedding(model: nn.Module, table: Quantized) -> None:
     """Lets a quantised table take the place of the embedding, and of the head where it is tied to it."""
-    model.embed = QuantizedEmbedding(table)
+    model.embed = QuantizedEmbedding(table, model.embed.weight.dtype)
     if model.config.tie_embeddings:
         model.head = table

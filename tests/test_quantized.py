@@ -13,6 +13,7 @@ from stubs import FAMILIES, fresh_tiny
 from torch import nn
 
 from llm_gen import generate, load_model, load_tokenizer
+from llm_gen.decode import Decoder
 from llm_gen.quantized import MANY_ROWS, Int8Linear, Quantized, to_int8
 from llm_gen.weights import gguf_native
 from llm_gen.weights.gguf_native import Q4_1, Q8_0, BlockLinear
@@ -159,6 +160,44 @@ def test_int8_steps_with_a_cache_follow_the_pass_without(family):
     chosen = logits.gather(-1, text[:, 3:, None])[..., 0]
     # The chosen token is the likeliest up to the rounding of bfloat16.
     assert (chosen >= logits.amax(dim=-1) - 0.05 * logits.abs().amax()).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("converted", ["before", "after"])
+def test_int8_of_a_model_in_another_dtype(family, dtype, converted):
+    """With and without a cache: activations stay in the dtype that the norms and the cache have."""
+    model = fresh_tiny(family, embed_dim=64)
+    wide, ids = to_int8(fresh_tiny(family, embed_dim=64)), torch.tensor([[3, 1, 4], [1, 5, 9]])
+    model = to_int8(model.to(dtype)) if converted == "before" else to_int8(model).to(dtype)
+    logits, wanted = model(ids), wide(ids)
+    assert logits.dtype == dtype
+    assert (logits - wanted).abs().mean() / wanted.abs().mean() < 0.2
+    cache = model.make_cache(2)
+    model(ids, cache=cache)
+    assert Decoder(model)(ids[:, :1], cache).dtype == dtype
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_a_product_stays_in_the_dtype_of_its_input(name, dtype):
+    layer, x, added = MAKERS[name](random(48, 96)), random(3, 96).to(dtype), random(3, 48).to(dtype)
+    assert layer.product(x, added).dtype == layer.product(x).dtype == layer(x).dtype == dtype
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_widening_a_layer_changes_nothing(name):
+    layer, x = MAKERS[name](random(48, 96)), random(3, 96, seed=1)
+    before, rows = layer(x), layer.rows(slice(None))
+    assert layer.float()(x).equal(before) and layer.double()(x).equal(before)
+    assert layer.rows(slice(None)).equal(rows)
+
+
+def test_int8_once_more_changes_nothing():
+    model = to_int8(fresh_tiny("LLaMA"))
+    parts, wanted = list(model.modules()), model(torch.arange(9)[None])
+    assert to_int8(model) is model and list(model.modules()) == parts
+    assert model(torch.arange(9)[None]).equal(wanted)
 
 
 def test_a_quarter_of_the_memory():
