@@ -242,6 +242,34 @@ def test_a_guess_can_neither_write_into_the_text_nor_go_on_for_ever():
     assert torch.equal(copy, x) and copy.data_ptr() != x.data_ptr()
 
 
+class Wrapped:
+    """A model that shows what `generate` asks for, and its caches roll."""
+
+    def __init__(self, model):
+        self.model, self.vocab_size, self.max_seq_len = model, model.vocab_size, model.max_seq_len
+
+    def make_cache(self, batch_size):
+        return self.model.make_cache(batch_size)
+
+    def __call__(self, ids, attention_mask=None, cache=None):
+        return self.model(ids, attention_mask, cache)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [Wrapped(tiny("Mistral")), Wrapped(tiny("LLaMA")), Stub("SUM", vocab_size=31, cached=True)],
+    ids=["a ring", "no ring", "no truncate"],
+)
+def test_a_cache_that_cannot_always_be_cut_back_is_done_without(target):
+    """Guesses are refused long after the ring of 4 has turned."""
+    x = torch.tensor([[3, 1, 4, 1, 5]])
+    target.config = {"of": "another library"}
+    for draft in (prompt_lookup, lambda text: [text[-1].item(), 7]):
+        found = speculative_generate(target, draft, x, 20, False, guesses=3)
+        assert found.sequences.equal(generate(target, x, 20, False))
+    assert found.accepted < found.guessed
+
+
 def test_a_list_of_one_generator_is_that_generator():
     target, x = tiny("GPT2"), torch.tensor([[3, 1, 4]])
     dice = lambda: torch.Generator().manual_seed(3)  # noqa: E731

@@ -7,6 +7,7 @@ accept different numbers of tokens.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from llm_gen.cache import KVCache
 from llm_gen.checks import check_ids, check_integer, check_logits, check_real, check_token_ids
 from llm_gen.generation import Predictor, warn_of_dropout
 from llm_gen.sampling import apply_filters, check_generator, check_settings, greedy_token, validate_sampling_args
@@ -94,8 +96,9 @@ def speculative_generate(
 
     draft: a model with the target's vocabulary that proposes up to `guesses` tokens a round with the same settings,
     or a function that looks at the text (S,) and names the tokens it guesses, such as `prompt_lookup`. Greedy text is
-    the target's own, token for token. Both caches are cut back, never recomputed; past the context each pass gives
-    one token. Raises like `generate`, and ValueError for more than one row or another vocabulary.
+    the target's own, token for token. Both caches are cut back, never recomputed; a model whose cache has no `truncate`
+    reads without one. Past the context each pass gives one token. Raises like `generate`, and ValueError for more than
+    one row or another vocabulary.
     """
     x = check_ids("x", x, target.vocab_size).clone()
     if len(x) != 1:
@@ -238,5 +241,8 @@ class _Guesser:
 
 
 def _whole_cache(model: Any) -> Any:
-    """A cache that can be cut back: a ring of a windowed model could not."""
-    return model.make_cache(1, rolling=False) if hasattr(model, "config") else model.make_cache(1)
+    """A cache that can always be cut back, or None: a ring cannot, once it has turned."""
+    can_be_whole = "rolling" in inspect.signature(model.make_cache).parameters
+    cache = model.make_cache(1, rolling=False) if can_be_whole else model.make_cache(1)
+    is_ring = isinstance(cache, KVCache) and cache.slots < cache.max_length
+    return None if is_ring or not hasattr(cache, "truncate") else cache
