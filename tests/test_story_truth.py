@@ -122,6 +122,11 @@ def test_the_product_of_conditionals_is_the_probability_of_the_story(tokenizer):
         assert math.isclose(truth.log_prob(ids), math.log(p), rel_tol=1e-12)
 
 
+def test_nothing_lies_along_no_tokens(tokenizer):
+    rows = Truth(tokenizer, MINIATURE).along([])
+    assert rows.shape == (0, tokenizer.vocab_size) and rows.dtype == torch.float64
+
+
 def test_samples_follow_the_listed_probabilities():
     drawn = 8_000
     rng = random.Random(0)

@@ -79,8 +79,9 @@ class Truth:
 
     def along(self, ids: Sequence[int] | Tensor) -> Tensor:
         """Row t is P(token t | tokens before it), float64 (T, V), for a prefix or a whole story of T tokens."""
-        ids = self.as_list(ids)
-        return torch.stack([self.probs_of(belief) for belief in list(self._beliefs(ids))[:-1]])
+        *before, _after = self._beliefs(self.as_list(ids))
+        rows = [self.probs_of(belief) for belief in before]
+        return torch.stack(rows) if rows else torch.zeros((0, self.tokenizer.vocab_size), dtype=torch.float64)
 
     def log_prob(self, ids: Sequence[int] | Tensor) -> float:
         """log P(a story begins with these tokens), in nats; -inf if none does. A whole story ends with <eos>."""
