@@ -96,6 +96,7 @@ def test_corpus_lookup_names_what_followed_there():
     assert guess(torch.tensor([3, 5])) == [] and guess(torch.tensor([6])) == []
     assert corpus_lookup([[1, 2]], count=0)(torch.tensor([1])) == []
     assert corpus_lookup([])(torch.tensor([1])) == []
+    assert corpus_lookup(torch.tensor([[1, 2], [2, 3]]))(torch.tensor([2])) == [3]
 
 
 def test_corpus_lookup_guesses_a_text_that_it_has_read():
@@ -110,6 +111,10 @@ def test_corpus_lookup_guesses_a_text_that_it_has_read():
     "change, error, words",
     [
         ({"texts": [["1", 2]]}, TypeError, "token must be an integer"),
+        ({"texts": [1, 2, 3]}, TypeError, "texts must hold rows of token ids, got 1"),
+        ({"texts": torch.tensor([1, 2])}, TypeError, r"texts must hold rows of token ids, got tensor\(1\)"),
+        ({"texts": torch.zeros(1, 1, 1).long()}, TypeError, "texts must hold rows of token ids"),
+        ({"texts": None}, TypeError, "texts must hold rows of token ids, got None"),
         ({"texts": [[1, -2]]}, ValueError, "token must be an integer >= 0, got -2"),
         ({"size": 0}, ValueError, "size must be an integer >= 1, got 0"),
         ({"count": -1}, ValueError, "count must be an integer >= 0, got -1"),

@@ -38,7 +38,7 @@ def corpus_lookup(texts: Iterable[Sequence[int]], size: int = 4, count: int = 8)
     Raises TypeError or ValueError for texts of anything but integers, size < 1 and count < 0.
     """
     size, count = check_integer("size", size, minimum=1), check_integer("count", count, minimum=0)
-    known = [[check_integer("token", token, minimum=0) for token in text] for text in texts]
+    known = _check_texts(texts)
     places: dict[tuple[int, ...], tuple[list[int], int]] = {}
     for text in known:
         for end in range(1, len(text)):
@@ -54,6 +54,14 @@ def corpus_lookup(texts: Iterable[Sequence[int]], size: int = 4, count: int = 8)
         return []
 
     return guess
+
+
+def _check_texts(texts: Iterable[Sequence[int]]) -> list[list[int]]:
+    rows = list(texts) if isinstance(texts, Iterable) else [texts]
+    for row in rows:
+        if not isinstance(row, Iterable) or getattr(row, "ndim", 1) != 1:
+            raise TypeError(f"texts must hold rows of token ids, got {row!r}")
+    return [[check_integer("token", token, minimum=0) for token in row] for row in rows]
 
 
 def _check_row(text: Tensor) -> list[int]:
