@@ -17,14 +17,15 @@ from llm_gen.model import DecoderLM
 def compile_decoding(model: DecoderLM) -> DecoderLM:
     """The model itself, whose single tokens are now computed by compiled code, with the weights it has at this time.
 
-    Compiling happens at the first token, and again for another batch size. Raises RuntimeError where there is no C++
-    compiler, and ValueError for a model that must be called as it is (a forward of its own, hooks, dropout).
+    Compiling happens at the first token, and again for another batch size. A deep copy is not compiled. Raises
+    RuntimeError where there is no C++ compiler, and ValueError for a model that must be called as it is (a forward of
+    its own, hooks, dropout, several dtypes).
     """
     if not Decoder.fits(model):
-        raise ValueError("model must be one of llm_gen's own, without hooks and in eval mode, to be compiled")
+        raise ValueError("model must be one of llm_gen's own, without hooks, in eval mode and in one dtype, to be compiled")
     _check_compiler()
     decoder = CompiledDecoder(model)
-    model.make_decoder = lambda: decoder
+    model.make_decoder = lambda owner: decoder if owner is model else Decoder(owner)
     return model
 
 
@@ -38,20 +39,21 @@ class CompiledDecoder(Decoder):
 
     def __call__(self, ids: Tensor, cache: KVCache) -> Tensor:
         position, mask = self._look(cache)
-        positions = torch.as_tensor(position, device=ids.device).view(-1, 1)  # a number would be compiled into the code
+        if isinstance(position, int):  # a number would be compiled into the code
+            position = torch.tensor([position], device=ids.device)
         seen = cache.reserve_columns(1)
         storage = cache.keys.shape[3]
         written = torch.ones((1, 1, 1, seen), dtype=torch.bool, device=ids.device) if mask is None else mask
         visible = F.pad(written, (0, storage - seen))
         slot = torch.tensor([cache.length % cache.slots], device=ids.device)
         with torch.no_grad():
-            logits = self._compiled(ids, positions, visible, slot, cache.keys, cache.values)
+            logits = self._compiled(ids, position, visible, slot, cache.keys, cache.values)
         cache.advance(1)
         return logits
 
-    def _over_storage(self, ids, positions, visible, slot, keys, values) -> Tensor:
+    def _over_storage(self, ids, position, visible, slot, keys, values) -> Tensor:
         places = [(keys[layer], values[layer], slot) for layer in range(len(self.layers))]
-        return self._run(ids, positions, visible, places)
+        return self._run(ids, position, visible, places)
 
     def _attend(self, qkv, turn, mask, keys, values, slot) -> Tensor:
         q, k, v = self._heads(qkv, turn)

@@ -11,7 +11,6 @@ import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -192,7 +191,7 @@ class Predictor:
             return self.decoder is not None
         # A text begins, and the model may have got hooks since the last one.
         fits = cache is not None and Decoder.fits(self.model)
-        self.decoder = getattr(self.model, "make_decoder", partial(Decoder, self.model))() if fits else None
+        self.decoder = getattr(self.model, "make_decoder", Decoder)(self.model) if fits else None
         return False
 
 
