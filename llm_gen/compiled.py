@@ -22,7 +22,7 @@ def compile_decoding(model: DecoderLM) -> DecoderLM:
     its own, hooks, dropout, several dtypes).
     """
     if not Decoder.fits(model):
-        raise ValueError("model must be one of llm_gen's own, without hooks, in eval mode and one dtype, to be compiled")
+        raise ValueError("model must be one of llm_gen's own, without hooks, in eval mode, in one dtype")
     _check_compiler()
     decoder = CompiledDecoder(model)
     model.make_decoder = lambda owner: decoder if owner is model else Decoder(owner)
