@@ -3,7 +3,7 @@
 The arithmetic is that of `DecoderLM.forward`; what is saved is the way to it. The ids were drawn here and need no
 check, a single column needs no transposing, the cache names the places of all layers at once, a module without hooks
 is entered by its forward, and one matrix turns all heads. In a small model that is most of a step. Letters as in
-model.py; T is 1.
+model.py, with rows (B, D) where it has (B, T, D).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ METHODS = {"forward", "hidden", "logits", "embed_at", "rotary_at"}
 class Decoder:
     """(ids (B, 1), cache) -> logits (B, V), for a cache that has read at least one column.
 
-    The weights are the model's own, found once: make one for each text. `fits(model)` says whether it may be used.
+    The weights are the model's own, found once, those of norms copied: make one for each text, and change the model
+    between texts only. `fits(model)` says whether it may be used.
     """
 
     def __init__(self, model: DecoderLM) -> None:

@@ -91,7 +91,8 @@ def generate_steps(
 ) -> Iterator[Step]:
     """One `Step` for each token that `generate` would append, as it comes; the arguments are checked at once.
 
-    Only the current step's logits (B, V) are held. Stopping early leaves nothing behind. No rows, no steps.
+    Only the current step's logits (B, V) are held. Stopping early leaves nothing behind. No rows, no steps. The model
+    must not change between two steps.
     """
     # The steps come later: the caller may write into x or the mask before then, or between two of them.
     x = check_ids("x", x, model.vocab_size).clone()

@@ -32,7 +32,8 @@ def top_p_mask(logits: Tensor, top_p: float, temperature: float = 1.0) -> Tensor
 def nucleus_by_sorting(logits: Tensor, top_p: float, temperature: float, total: Tensor | float | None = None) -> Tensor:
     """`top_p_mask` as it is said: sort, sum, compare. Takes top_p < 1.
 
-    total: the mass of each whole row where `logits` are only its likeliest, (B, 1) float64; the likeliest weighs 1.
+    total: the mass of each whole row where `logits` are only its likeliest, (B, 1) float64 or a number for one row; the
+    likeliest weighs 1.
     """
     ranked, order = logits.sort(dim=-1, descending=True, stable=True)
     scaled = scale_by_temperature(to_float32(ranked), temperature).double()

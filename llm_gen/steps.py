@@ -16,7 +16,8 @@ import torch
 from torch import Generator, Tensor
 
 from llm_gen.checks import check_logits
-from llm_gen.sampling import apply_filters, draw, greedy_token, scale_by_temperature, to_float32
+from llm_gen.sampling import apply_filters, draw, greedy_token
+from llm_gen.scaling import scale_by_temperature, to_float32
 
 Processor = Callable[[Tensor, Tensor], Tensor]
 GREEDY = (1.0, 1, None)  # temperature, top_k, top_p: the distribution that greedy decoding draws from
