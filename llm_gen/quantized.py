@@ -31,6 +31,14 @@ class Quantized(nn.Module):
         """Rows of the weight in float32, (..., in)."""
         raise NotImplementedError
 
+    def _apply(self, fn, recurse: bool = True) -> Quantized:
+        # The kernels want what is stored as it is: `model.half()` means the norms and the activations.
+        stored = dict(self._buffers)
+        super()._apply(fn, recurse)
+        for name, buffer in stored.items():
+            self._buffers[name] = buffer.to(self._buffers[name].device)
+        return self
+
     @property
     def nbytes(self) -> int:
         """Bytes of the stored weight, without the bias."""
@@ -40,7 +48,8 @@ class Quantized(nn.Module):
         """x (B, in) -> forward(x), or its sum with added (B, out): a step of decoding, without detours."""
         result = self.multiply(x.bfloat16()) if len(x) < MANY_ROWS and self.bias is None else None
         result = self.forward(x) if result is None else result
-        return (result if added is None else added + result).to(x.dtype)
+        result = result if added is None else added + result
+        return result if result.dtype == x.dtype else result.to(x.dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         flat = x.reshape(-1, self.in_features)
@@ -71,7 +80,7 @@ class Int8Linear(Quantized):
         # The kernel reads 16 columns at a time and does not look where a row ends.
         if not HAS_INT8 or self.in_features % 16 or x.device.type != "cpu":
             return None
-        return torch.ops.aten._weight_int8pack_mm(x, self.values, self.scales.bfloat16())
+        return torch.ops.aten._weight_int8pack_mm(x, self.values, self.scales)
 
     def rows(self, ids: Tensor | slice) -> Tensor:
         return self.values[ids] * self.scales[ids].float()[..., None]

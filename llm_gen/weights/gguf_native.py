@@ -39,7 +39,7 @@ class BlockLinear(Quantized):
         if x.device.type != "cpu" or not HAS_KERNEL:
             return None
         x = torch.cat([x] * self.times, dim=1) if self.times > 1 else x
-        return torch.ops.aten._weight_int4pack_mm_for_cpu(x, self.packed, GROUP, self.scales_and_zeros.bfloat16())
+        return torch.ops.aten._weight_int4pack_mm_for_cpu(x, self.packed, GROUP, self.scales_and_zeros)
 
     def rows(self, ids: Tensor | slice) -> Tensor:
         stored = self.stored[ids]
