@@ -47,7 +47,8 @@ def generate(
     """The prompt x (B, P) and up to `max_new_tokens` new tokens after it: int64 (B, P + n).
 
     do_sample: False takes the likeliest token (ties: lower id) and ignores temperature, top_k and top_p; True
-    draws, see `sample_next_token`. use_cache=False is the slow twin: the same tokens, everything recomputed.
+    draws, see `sample_next_token`. use_cache=False is the slow twin: the same tokens, everything recomputed (in half
+    precision rounding may break a near tie otherwise).
     attention_mask: (B, P), 0 for padding (left only), 1 for text; each row then gives what it gives alone.
     eos_token_id: id or ids that finish a row; the id stays in the text, then comes `pad_token_id` (default: the
     first eos), and n is the step at which the last row ended. Past `model.max_seq_len` each step

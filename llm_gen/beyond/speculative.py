@@ -96,9 +96,9 @@ def speculative_generate(
 
     draft: a model with the target's vocabulary that proposes up to `guesses` tokens a round with the same settings,
     or a function that looks at the text (S,) and names the tokens it guesses, such as `prompt_lookup`. Greedy text is
-    the target's own, token for token. Both caches are cut back, never recomputed; a model whose cache has no `truncate`
-    reads without one. Past the context each pass gives one token. Raises like `generate`, and ValueError for more than
-    one row or another vocabulary.
+    the target's own, token for token; in half precision rounding may break a near tie otherwise. Both caches are cut
+    back, never recomputed; a model whose cache has no `truncate` reads without one. Past the context each pass gives
+    one token. Raises like `generate`, and ValueError for more than one row or another vocabulary.
     """
     x = check_ids("x", x, target.vocab_size).clone()
     if len(x) != 1:
