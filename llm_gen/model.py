@@ -73,8 +73,9 @@ class DecoderLM(nn.Module):
         return self.config.max_position_embeddings
 
     def _any_float(self) -> Tensor:
-        """A weight of the dtype and on the device that the model computes with; an embedding may be quantised."""
-        return self.blocks[0].attn_norm.weight
+        """A weight of the dtype and on the device that keys have: norms may be wider, matrices quantised."""
+        weight = getattr(self.blocks[0].attn.qkv, "weight", None)
+        return self.blocks[0].attn_norm.weight if weight is None else weight
 
     def make_cache(self, batch_size: int, *, rolling: bool = True) -> KVCache:
         """An empty cache for `batch_size` rows, in the weights' dtype; a ring where attention is windowed.

@@ -10,6 +10,7 @@ from torch import nn
 from llm_gen import generate
 from llm_gen.decode import Decoder
 from llm_gen.generation import Predictor
+from llm_gen.layers import RMSNorm
 from llm_gen.model import LLaMA
 
 X = torch.tensor([[3, 1, 4, 1, 5]])
@@ -164,6 +165,13 @@ def with_a_wider_norm(model):
     model.bfloat16().final_norm.float()
 
 
+def with_wider_norms(model):
+    model.bfloat16()
+    for part in model.modules():
+        if isinstance(part, RMSNorm):
+            part.float()
+
+
 CHANGES = [
     hooked,
     prehooked,
@@ -172,6 +180,7 @@ CHANGES = [
     with_logits_of_its_own,
     with_embeddings_of_its_own,
     with_a_wider_norm,
+    with_wider_norms,
 ]
 
 
