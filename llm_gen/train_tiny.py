@@ -11,6 +11,7 @@ on its recipe alone. It saves its state once in a while and goes on from there w
 from __future__ import annotations
 
 import argparse
+import gc
 import math
 import random
 import time
@@ -241,6 +242,7 @@ def main(arguments: list[str] | None = None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     state = out / "training.safetensors"
     tokenizer = train_tokenizer(recipe.vocab_size)
+    gc.disable()  # exact targets make millions of small tuples: to look for cycles takes longer than to make them
     model = train(recipe, tokenizer, state, report=lambda line: print(line, flush=True))
     save_checkpoint(out, model, tokenizer)
     state.unlink(missing_ok=True)
