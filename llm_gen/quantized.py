@@ -44,21 +44,19 @@ class Quantized(nn.Module):
         """Bytes of the stored weight, without the bias."""
         return sum(buffer.nbytes for buffer in self.buffers())
 
+    def forward(self, x: Tensor) -> Tensor:
+        return self.product(x.reshape(-1, self.in_features)).view(*x.shape[:-1], self.out_features)
+
     def product(self, x: Tensor, added: Tensor | None = None) -> Tensor:
-        """x (B, in) -> forward(x), or its sum with added (B, out): a step of decoding, without detours."""
-        result = self.multiply(x.bfloat16()) if len(x) < MANY_ROWS and self.bias is None else None
-        result = self.forward(x) if result is None else result
+        """`forward` of rows x (B, in), or its sum with added (B, out): a step of decoding, without detours."""
+        result = self.multiply(x.bfloat16()) if len(x) < MANY_ROWS else None
+        if result is None:
+            dtype = self._dtype_for_many(x)
+            result = F.linear(x.to(dtype), self.rows(slice(None)).to(dtype))
+        if self.bias is not None:
+            result = result.to(x.dtype) + self.bias.to(x.dtype)
         result = result if added is None else added + result
         return result if result.dtype == x.dtype else result.to(x.dtype)
-
-    def forward(self, x: Tensor) -> Tensor:
-        flat = x.reshape(-1, self.in_features)
-        result = self.multiply(flat.bfloat16()) if len(flat) < MANY_ROWS else None
-        if result is None:
-            dtype = self._dtype_for_many(flat)
-            result = F.linear(flat.to(dtype), self.rows(slice(None)).to(dtype))
-        result = result.to(x.dtype).view(*x.shape[:-1], self.out_features)
-        return result if self.bias is None else result + self.bias.to(x.dtype)
 
     def _dtype_for_many(self, x: Tensor) -> torch.dtype:
         fast = len(x) >= MANY_ROWS and x.device.type == "cpu" and hasattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported")
