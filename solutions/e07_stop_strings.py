@@ -76,6 +76,31 @@ equivalent = {
 }
 
 
+def first_stop(text: str, stops: list[str]) -> int | None:
+    return min((text.index(stop) for stop in stops if stop in text), default=None)
+
+
+def longest_beginning(text: str, stops: list[str]) -> int:
+    return max((n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])), default=0)
+
+
+def until(
+    pieces: Iterator[str], stops: list[str], end: Callable = first_stop, waiting: Callable = longest_beginning
+) -> Iterator[str]:
+    """`until_stop` in which a wrong answer changes where the text ends, or how much of it waits."""
+    held = ""
+    for piece in pieces:
+        text = held + piece
+        found = end(text, stops)
+        if found is not None:
+            yield text[:found]
+            return
+        sure = len(text) - waiting(text, stops)
+        yield text[:sure]
+        held = text[sure:]
+    yield held
+
+
 def wrong_piece_by_piece(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """looks for the stop string in each piece alone, so one that is cut into two pieces slips through"""
     for piece in pieces:
@@ -103,36 +128,17 @@ def wrong_waits_for_the_end(pieces: Iterator[str], stops: list[str]) -> Iterator
 
 def wrong_always_holds(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """always holds back as many characters as the longest stop string has, less one, whatever they are"""
-    held, most = "", max(map(len, stops), default=1) - 1
-    for piece in pieces:
-        text = held + piece
-        found = [text.index(stop) for stop in stops if stop in text]
-        if found:
-            yield text[: min(found)]
-            return
-        sure = max(0, len(text) - most)
-        yield text[:sure]
-        held = text[sure:]
-    yield held
+    most = max(map(len, stops), default=1) - 1
+    return until(pieces, stops, waiting=lambda text, stops: min(len(text), most))
 
 
 def wrong_shows_the_stop(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """ends in time, but shows the stop string itself"""
-    held = ""
-    for piece in pieces:
-        text = held + piece
+    def after_it(text: str, stops: list[str]) -> int | None:
         found = [(text.index(stop), len(stop)) for stop in stops if stop in text]
-        if found:
-            yield text[: sum(min(found))]
-            return
-        sure = len(text) - longest_beginning(text, stops)
-        yield text[:sure]
-        held = text[sure:]
-    yield held
+        return sum(min(found)) if found else None
 
-
-def longest_beginning(text: str, stops: list[str]) -> int:
-    return max((n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])), default=0)
+    return until(pieces, stops, after_it)
 
 
 def wrong_loses_the_last(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
@@ -147,17 +153,10 @@ def wrong_loses_the_last(pieces: Iterator[str], stops: list[str]) -> Iterator[st
 
 def wrong_first_in_the_list(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """takes the stop string that is listed first, not the one that begins first in the text"""
-    held = ""
-    for piece in pieces:
-        text = held + piece
-        for stop in stops:
-            if stop in text:
-                yield text[: text.index(stop)]
-                return
-        sure = len(text) - longest_beginning(text, stops)
-        yield text[:sure]
-        held = text[sure:]
-    yield held
+    def first_listed(text: str, stops: list[str]) -> int | None:
+        return next((text.index(stop) for stop in stops if stop in text), None)
+
+    return until(pieces, stops, first_listed)
 
 
 def wrong_forgets_false_alarms(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
@@ -177,32 +176,18 @@ def wrong_forgets_false_alarms(pieces: Iterator[str], stops: list[str]) -> Itera
 
 def wrong_all_or_nothing(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """holds back only if all that is held, and not just an end of it, could begin a stop string"""
-    held = ""
-    for piece in pieces:
-        text = held + piece
-        found = [text.index(stop) for stop in stops if stop in text]
-        if found:
-            yield text[: min(found)]
-            return
-        held = text if any(stop.startswith(text) for stop in stops) else ""
-        yield "" if held else text
-    yield held
+    def all_of_it(text: str, stops: list[str]) -> int:
+        return len(text) if any(stop.startswith(text) for stop in stops) else 0
+
+    return until(pieces, stops, waiting=all_of_it)
 
 
 def wrong_shortest_beginning(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """holds back the shortest end that begins a stop string instead of the longest"""
-    held = ""
-    for piece in pieces:
-        text = held + piece
-        found = [text.index(stop) for stop in stops if stop in text]
-        if found:
-            yield text[: min(found)]
-            return
-        waiting = [n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
-        sure = len(text) - min(waiting, default=0)
-        yield text[:sure]
-        held = text[sure:]
-    yield held
+    def shortest_beginning(text: str, stops: list[str]) -> int:
+        return min((n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])), default=0)
+
+    return until(pieces, stops, waiting=shortest_beginning)
 
 
 def wrong_goes_on(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
@@ -232,17 +217,10 @@ def wrong_takes_one_more(pieces: Iterator[str], stops: list[str]) -> Iterator[st
 
 def wrong_only_at_the_end(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """looks for a stop string at the end of the text only, although a piece may bring it and more text behind it"""
-    held = ""
-    for piece in pieces:
-        text = held + piece
-        found = [len(text) - len(stop) for stop in stops if text.endswith(stop)]
-        if found:
-            yield text[: min(found)]
-            return
-        sure = len(text) - longest_beginning(text, stops)
-        yield text[:sure]
-        held = text[sure:]
-    yield held
+    def at_the_end(text: str, stops: list[str]) -> int | None:
+        return min((len(text) - len(stop) for stop in stops if text.endswith(stop)), default=None)
+
+    return until(pieces, stops, at_the_end)
 
 
 def wrong_joins_all_pieces(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
@@ -253,17 +231,7 @@ def wrong_joins_all_pieces(pieces: Iterator[str], stops: list[str]) -> Iterator[
 
 def wrong_holds_for_one_stop(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """holds back what could begin the first stop string of the list, and forgets the others"""
-    held = ""
-    for piece in pieces:
-        text = held + piece
-        found = [text.index(stop) for stop in stops if stop in text]
-        if found:
-            yield text[: min(found)]
-            return
-        sure = len(text) - longest_beginning(text, stops[:1])
-        yield text[:sure]
-        held = text[sure:]
-    yield held
+    return until(pieces, stops, waiting=lambda text, stops: longest_beginning(text, stops[:1]))
 
 
 def right_library(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
@@ -295,18 +263,11 @@ def right_pattern(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
 
 def wrong_waits_for_an_earlier_one(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """goes on although a stop string has come, because one that would begin before it may still come"""
-    held = ""
-    for piece in pieces:
-        text = held + piece
-        waiting = [n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
-        sure = len(text) - max(waiting, default=0)
-        found = min((text.index(stop) for stop in stops if stop in text), default=len(text))
-        if found < len(text) and found <= sure:
-            yield text[:found]
-            return
-        yield text[:sure]
-        held = text[sure:]
-    yield held
+    def first_for_sure(text: str, stops: list[str]) -> int | None:
+        found = first_stop(text, stops)
+        return found if found is not None and found <= len(text) - longest_beginning(text, stops) else None
+
+    return until(pieces, stops, first_for_sure)
 
 
 def right_by_character(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
