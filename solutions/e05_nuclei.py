@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from llm_gen.sampling import top_p_mask
+from llm_gen.nucleus import top_p_mask
 from solutions.vocabulary import Numbers
 
 PROBS = torch.tensor([0.4, 0.3, 0.2, 0.1], dtype=torch.float64)

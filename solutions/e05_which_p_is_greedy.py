@@ -5,7 +5,7 @@ That is why any top_p up to the top probability is greedy *here*, and why no fix
 
 import torch
 
-from llm_gen.sampling import top_p_mask
+from llm_gen.nucleus import top_p_mask
 from solutions.vocabulary import Choice
 
 LOGITS = torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log()

@@ -12,7 +12,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from llm_gen.sampling import filter_logits, scale_by_temperature, top_k_mask
+from llm_gen.sampling import filter_logits, top_k_mask
+from llm_gen.scaling import scale_by_temperature
 from llm_gen.text import _
 from notebooks.panels.context import Context, entropy_bits
 from notebooks.panels.words import two_decimals
