@@ -96,11 +96,8 @@ def _differing_axes(right: Sequence[int], got: Sequence[int]) -> Iterable[int]:
 def of_dtypes(pairs: Sequence[tuple[Tensor, Tensor]], wanted: str) -> str:
     """What to do about tensors of another dtype; wanted: the right one as code."""
     (right, got), *_others = pairs
-    return _of_dtype(right, got, _equal_numbers(pairs)).format(dtype=wanted, got=short(got.dtype))
-
-
-def _equal_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> bool:
-    return all(_alike(right, got) for right, got in pairs)
+    equal = all(_alike(*pair) for pair in pairs)
+    return _of_dtype(right, got, equal).format(dtype=wanted, got=short(got.dtype))
 
 
 def _of_dtype(right: Tensor, got: Tensor, equal: bool) -> str:

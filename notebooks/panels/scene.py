@@ -106,7 +106,8 @@ def beside(scenes: Sequence[Scene], gap: float = 0) -> Scene:
 
 def moved(mark: Mark, dx: float, dy: float) -> Mark:
     """The same mark, shifted."""
-    kind, (x, *rest) = type(mark), _values(mark)
+    kind = type(mark)
+    x, *rest = _VALUES_OF[kind](mark)
     if kind is Polyline:
         return Polyline([(x + dx, y + dy) for x, y in mark.points], *rest)
     y, *rest = rest
@@ -116,9 +117,5 @@ def moved(mark: Mark, dx: float, dy: float) -> Mark:
     return kind(x + dx, y + dy, *rest)
 
 
-def _values(mark: Mark) -> tuple[Any, ...]:
-    # Several times as fast as `dataclasses.replace`, and a picture has some hundred marks.
-    return _GETTERS[type(mark)](mark)
-
-
-_GETTERS = {kind: attrgetter(*kind.__slots__) for kind in (Rect, Line, Polyline, Text, Image)}
+# Several times as fast as `dataclasses.replace`, and a picture has some hundred marks.
+_VALUES_OF = {kind: attrgetter(*kind.__slots__) for kind in (Rect, Line, Polyline, Text, Image)}
