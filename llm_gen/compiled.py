@@ -31,35 +31,35 @@ def compile_decoding(model: DecoderLM) -> DecoderLM:
 
 class CompiledDecoder(Decoder):
     """A Decoder whose arithmetic is one function of tensors of few shapes: it sees all of the cache's storage, and a
-    mask says how much of it has been written."""
+    bias hides what of it has not been written."""
 
     def __init__(self, model: DecoderLM) -> None:
         super().__init__(model)
         self._compiled = torch.compile(self._over_storage, dynamic=True)
 
     def __call__(self, ids: Tensor, cache: KVCache) -> Tensor:
-        position, mask = self._look(cache)
+        position, bias = self._look(cache)
         if isinstance(position, int):  # a number would be compiled into the code
             position = torch.tensor([position], device=ids.device)
         seen = cache.reserve_columns(1)
         storage = cache.keys.shape[3]
-        written = torch.ones((1, 1, 1, seen), dtype=torch.bool, device=ids.device) if mask is None else mask
-        visible = F.pad(written, (0, storage - seen))
+        written = torch.zeros((1, 1, 1, seen), dtype=cache.keys.dtype, device=ids.device) if bias is None else bias
+        bias = F.pad(written, (0, storage - seen), value=-torch.inf)
         slot = torch.tensor([cache.length % cache.slots], device=ids.device)
         with torch.no_grad():
-            logits = self._compiled(ids, position, visible, slot, cache.keys, cache.values)
+            logits = self._compiled(ids, position, bias, slot, cache.keys, cache.values)
         cache.advance(1)
         return logits
 
-    def _over_storage(self, ids, position, visible, slot, keys, values) -> Tensor:
+    def _over_storage(self, ids, position, bias, slot, keys, values) -> Tensor:
         places = [(keys[layer], values[layer], slot) for layer in range(len(self.layers))]
-        return self._run(ids, position, visible, places)
+        return self._run(ids, position, bias, places)
 
-    def _attend(self, qkv, turn, mask, keys, values, slot) -> Tensor:
+    def _attend(self, qkv, turn, bias, keys, values, slot) -> Tensor:
         q, k, v = self._heads(qkv, turn)
         keys.index_copy_(2, slot, k[:, :, None])
         values.index_copy_(2, slot, v[:, :, None])
-        return F.scaled_dot_product_attention(q, keys, values, attn_mask=mask).reshape(len(qkv), -1)
+        return F.scaled_dot_product_attention(q, keys, values, attn_mask=bias).reshape(len(qkv), -1)
 
 
 def _check_compiler() -> None:

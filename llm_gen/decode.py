@@ -73,37 +73,38 @@ class Decoder:
         """
         places = cache.next_columns(ids.shape[1])
         with torch.inference_mode():
-            position, mask = self._look_far(cache, ids.shape[1])
-            logits = self._run(ids.T, position, mask, places, self._attend_columns)
+            position, bias = self._look_far(cache, ids.shape[1])
+            logits = self._run(ids.T, position, bias, places, self._attend_columns)
         cache.advance(ids.shape[1])
         return logits.clone()[None]
 
     def _look(self, cache: KVCache) -> tuple[int | Tensor, Tensor | None]:
-        """The position of the new column, of all rows or (B, 1), and what each row may not see."""
+        """The position of the new column, of all rows or (B, 1), and the bias of what each row may not see."""
         start, padding, window = cache.length, cache.padding, self.config.window_size
         if padding is None and (window is None or start < window):
             return start, None
         mask, _ = plan_mask(1, start, cache.key_columns(1), padding, window)
-        return start if padding is None else (start - padding[:, None]).clamp(min=0), mask
+        bias = None if mask is None else as_bias(mask, cache.keys.dtype)
+        return start if padding is None else (start - padding[:, None]).clamp(min=0), bias
 
     def _look_far(self, cache: KVCache, count: int) -> tuple[Tensor, Tensor]:
-        """The positions (T, 1) of new columns of one row, and what each query of a group may see, (T * H / G, S)."""
+        """The positions (T, 1) of new columns of one row, and the bias of the queries of a group, (T * H / G, S)."""
         start, padding, keys = cache.length, cache.padding, cache.key_columns(count)
         columns = keys[start:, None]
         visible = build_mask(columns[:, 0], keys, padding, self.config.window_size)[0, 0]
         position = columns if padding is None else (columns - padding).clamp(min=0)
-        return position, visible.repeat_interleave(self.grouped[2], dim=0)
+        return position, as_bias(visible.repeat_interleave(self.grouped[2], dim=0), cache.keys.dtype)
 
-    def _run(self, ids: Tensor, position: int | Tensor, mask: Tensor | None, places: list, attend=None) -> Tensor:
+    def _run(self, ids: Tensor, position: int | Tensor, bias: Tensor | None, places: list, attend=None) -> Tensor:
         attend = attend or self._attend
         turn = self._turn(position) if self.config.positions == "rope" else None
         x = self._embed(ids, position)
         for (attn_norm, qkv, out, mlp_norm, mlp), place in zip(self.layers, places):
             if self.config.pre_norm:
-                x = out(attend(qkv(attn_norm(x)), turn, mask, *place), x)
+                x = out(attend(qkv(attn_norm(x)), turn, bias, *place), x)
                 x = mlp(mlp_norm(x), x)
             else:
-                x = attn_norm(out(attend(qkv(x), turn, mask, *place), x))
+                x = attn_norm(out(attend(qkv(x), turn, bias, *place), x))
                 x = mlp_norm(mlp(x, x))
         return self.head(self.final_norm(x))
 
@@ -119,21 +120,21 @@ class Decoder:
             position = torch.full((1, 1), position, device=ids.device)
         return self.model.embed_at(ids, position)[:, 0]
 
-    def _attend(self, qkv, turn, mask, new_key, new_value, keys, values) -> Tensor:
+    def _attend(self, qkv, turn, bias, new_key, new_value, keys, values) -> Tensor:
         """One query a head over all keys: the heads of a group stand where tokens would, as in `attend`."""
         q, k, v = self._heads(qkv, turn)
         new_key.copy_(k)
         new_value.copy_(v)
-        return F.scaled_dot_product_attention(q, keys, values, mask).view(self.joined)
+        return F.scaled_dot_product_attention(q, keys, values, bias).view(self.joined)
 
-    def _attend_columns(self, qkv, turn, mask, new_key, new_value, keys, values) -> Tensor:
+    def _attend_columns(self, qkv, turn, bias, new_key, new_value, keys, values) -> Tensor:
         """The queries of T columns and of the heads of a group, side by side, over all keys of one row."""
         q, k, v = self._heads(qkv, turn)
         new_key.copy_(k.transpose(0, 1))
         new_value.copy_(v.transpose(0, 1))
         count, groups, heads, size = q.shape
         queries = q.transpose(0, 1).reshape(1, groups, count * heads, size)
-        mixed = F.scaled_dot_product_attention(queries, keys, values, mask)
+        mixed = F.scaled_dot_product_attention(queries, keys, values, bias)
         return mixed.view(groups, count, heads * size).transpose(0, 1).reshape(count, -1)
 
     def _heads(self, qkv: Tensor, turn: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
@@ -148,6 +149,11 @@ class Decoder:
     def _layer(block: Block) -> tuple[Callable[..., Tensor], ...]:
         qkv, out = _product(block.attn.qkv), _product(block.attn.out)
         return _norm(block.attn_norm), qkv, out, _norm(block.mlp_norm), _mlp(block.mlp)
+
+
+def as_bias(visible: Tensor, dtype: torch.dtype) -> Tensor:
+    """A mask as what is added to the scores: made once, where attention would make it from the mask in each layer."""
+    return torch.zeros(visible.shape, dtype=dtype, device=visible.device).masked_fill_(~visible, -torch.inf)
 
 
 def turn_heads(heads: Tensor, turn: Tensor) -> Tensor:
@@ -166,7 +172,7 @@ def _norm(norm: nn.Module) -> Callable[[Tensor], Tensor]:
     side = weight.new_tensor(root * math.sqrt(norm.eps))
 
     def rms_norm(x: Tensor) -> Tensor:
-        return x * weight / torch.hypot(torch.linalg.vector_norm(x, dim=-1, keepdim=True), side)
+        return (x * weight).div_(torch.linalg.vector_norm(x, dim=-1, keepdim=True).hypot_(side))
 
     if norm.weight.dtype == weight.dtype:
         return rms_norm

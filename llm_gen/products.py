@@ -1,4 +1,4 @@
-"""Products of a few rows with a weight matrix: what a step of decoding spends its time on.
+"""Products of some rows with a weight matrix: what a step of decoding spends its time on.
 
 Letters: B rows, I in, O out features.
 """
@@ -8,10 +8,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-# Few rows wait for the matrix to be read; some rows make BLAS slow unless it gets the matrix in pieces that stay in
-# the nearest cache; many rows are what it is made for. A small matrix is in that cache anyway, and for other dtypes
-# than float32 BLAS takes other ways, which pieces only hinder.
-SOME_ROWS, LARGE, PIECE = range(4, 13), 200_000, 64
+# BLAS reads some large matrices badly as a whole. With AVX-512 that is for some rows: they then meet pieces that stay
+# in the nearest cache. MKL without AVX-512 is slow up to many more rows, and for few of them one thread does it all:
+# these get a part of the matrix for each thread. Small matrices are in a cache anyway, and for other dtypes than
+# float32 BLAS takes other ways, which pieces only hinder.
+LARGE, PIECE, PARTS = 200_000, 64, 8
+MKL_WITHOUT_AVX512 = torch.backends.mkl.is_available() and torch.backends.cpu.get_cpu_capability() == "AVX2"
+FEW_ROWS, SOME_ROWS = (range(1, 5), range(5, 65)) if MKL_WITHOUT_AVX512 else (range(0), range(4, 13))
 
 
 class Product:
@@ -21,25 +24,38 @@ class Product:
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
-        self.weight, self.bias = weight.detach(), None if bias is None else bias.detach()
-        self.columns = self.weight.t()  # taken once: a view costs as much as a small kernel
-        self.is_cut = weight.dtype == torch.float32 and weight.numel() >= LARGE
+        weight, self.bias = weight.detach(), None if bias is None else bias.detach()
+        self.columns = weight.t()  # views are taken once: each costs as much as a small kernel
+        self.is_large = weight.dtype == torch.float32 and weight.numel() >= LARGE
+        if self.is_large:
+            self.pieces, self.parts = cut(weight, PIECE), cut(weight, max(1, len(weight) // PARTS))
 
     def __call__(self, x: Tensor, added: Tensor | None = None) -> Tensor:
         start, rest = (self.bias, None) if added is None else (added, self.bias)
-        if self.is_cut and len(x) in SOME_ROWS:
-            result = in_pieces(x, self.weight)
+        if self.is_large and (len(x) in FEW_ROWS or len(x) in SOME_ROWS):
+            result = in_parts(x, *self.parts) if len(x) in FEW_ROWS else in_pieces(x, *self.pieces)
             result = result if start is None else result.add_(start)
         else:
             result = torch.mm(x, self.columns) if start is None else torch.addmm(start, x, self.columns)
         return result if rest is None else result.add_(rest)
 
 
-def in_pieces(x: Tensor, weight: Tensor) -> Tensor:
-    """x (B, I) @ weight.T, PIECE rows of weight (O, I) after another -> (B, O)."""
-    (out, width), rows = weight.shape, len(x)
-    whole = out - out % PIECE
-    pieces = weight[:whole].view(-1, PIECE, width).transpose(1, 2)
-    parts = torch.bmm(x.expand(len(pieces), rows, width), pieces)
-    result = parts.transpose(0, 1).reshape(rows, whole)
-    return result if whole == out else torch.cat([result, torch.mm(x, weight[whole:].t())], dim=1)
+def cut(weight: Tensor, size: int) -> tuple[Tensor, Tensor | None]:
+    """weight (O, I) as pieces (N, size, I), and the rows that are left as columns (I, R), or None; without a copy."""
+    left = len(weight) % size
+    pieces = weight[: len(weight) - left].view(-1, size, weight.shape[1])
+    return pieces, weight[-left:].t() if left else None
+
+
+def in_pieces(x: Tensor, pieces: Tensor, rest: Tensor | None) -> Tensor:
+    """x (B, I) times each of the pieces -> (B, O)."""
+    parts = torch.bmm(x.expand(len(pieces), -1, -1), pieces.transpose(1, 2))
+    result = parts.transpose(0, 1).reshape(len(x), -1)
+    return result if rest is None else torch.cat([result, torch.mm(x, rest)], dim=1)
+
+
+def in_parts(x: Tensor, parts: Tensor, rest: Tensor | None) -> Tensor:
+    """The same with the parts on the left: they are read as they lie, and the rows of x are few."""
+    columns = torch.bmm(parts, x.t().expand(len(parts), -1, -1))
+    result = columns.view(1, -1) if len(x) == 1 else columns.view(-1, len(x)).t().contiguous()
+    return result if rest is None else torch.cat([result, torch.mm(x, rest)], dim=1)
