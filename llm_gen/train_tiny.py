@@ -60,6 +60,10 @@ class Recipe:
     vocab_size: int = 1024
     sizes: dict = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.exact_targets and not self.learn_eos:
+            raise ValueError("learn_eos must be True with exact_targets, since the truth holds <eos>, got False")
+
     def config(self) -> dict:
         shape = {"max_position_embeddings": 256, "tie_embeddings": True, "norm": "rms", "gated_mlp": True}
         return {"vocab_size": self.vocab_size, **shape, **self.sizes}

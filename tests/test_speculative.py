@@ -223,6 +223,8 @@ def test_expected_tokens_refuse_wrong_numbers_by_name(rate, guesses, words):
         ({"draft": Stub("NEXT", vocab_size=9)}, ValueError, "draft must have the target's vocabulary of 10, got 9"),
         ({"draft": 3}, TypeError, "draft must be a model or a function"),
         ({"draft": lambda text: None}, TypeError, "draft must give a list of token ids, got None"),
+        ({"draft": lambda text: text[-1]}, TypeError, "draft must give a list of token ids, got tensor"),
+        ({"draft": lambda text: text[None]}, TypeError, "draft must give a list of token ids, got tensor"),
         ({"draft": lambda text: [77]}, ValueError, "guess must lie in the vocabulary"),
         ({"guesses": 0}, ValueError, "guesses must be an integer >= 1"),
         ({"eos_token_id": 10}, ValueError, "eos_token_id must lie in the vocabulary"),

@@ -225,6 +225,12 @@ def test_ids_must_be_integers(story_truth, ids, kind):
         story_truth.probs(ids)
 
 
+def test_ids_must_lie_in_the_vocabulary(story_truth):
+    for ask in (story_truth.read, story_truth.along, story_truth.log_prob):
+        with pytest.raises(ValueError, match="token must lie in the vocabulary"):
+            ask([1, 99999])
+
+
 def test_tensors_are_welcome_and_a_belief_can_branch(story_truth):
     ids = story_truth.tokenizer.encode("Once upon a time there was a")
     assert torch.equal(story_truth.probs(torch.tensor(ids)), story_truth.probs(ids))

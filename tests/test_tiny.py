@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,7 +123,10 @@ def test_the_loss_counts_every_token_and_no_padding(tokenizer):
         targets = drawn_targets(padded, 320, [0, 2])
         torch.testing.assert_close(story_loss(run.model, padded, targets), sum(no_end) / 4)
     assert run.ignored == [0]
-    assert Run(Recipe(**{**MINIATURE.__dict__, "learn_eos": False}), tokenizer).ignored == [0, 2]
+    endless = replace(MINIATURE, exact_targets=False, learn_eos=False)
+    assert Run(endless, tokenizer).ignored == [0, 2]
+    with pytest.raises(ValueError, match="learn_eos must be True with exact_targets"):
+        replace(MINIATURE, exact_targets=True, learn_eos=False)
 
 
 def test_exact_targets_are_the_truth_at_every_place_of_every_story(tokenizer):

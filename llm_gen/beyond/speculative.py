@@ -233,7 +233,7 @@ class _Guesser:
 
     def __call__(self, text: Tensor, count: int, vocab_size: int) -> tuple[Tensor, Tensor]:
         guessed = self.guess(text[0].clone()) if count else []
-        if not isinstance(guessed, Iterable):
+        if not isinstance(guessed, Iterable) or getattr(guessed, "ndim", 1) != 1:
             raise TypeError(f"draft must give a list of token ids, got {guessed!r}")
         ids = check_token_ids("guess", list(islice(guessed, count)), vocab_size)
         tokens = torch.tensor(ids, dtype=torch.long, device=text.device)
