@@ -176,25 +176,28 @@ class Predictor:
         self.options = {"last_only": True} if is_spared else {}
 
     def __call__(self, ids: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
-        if self._has_short_way(cache) and ids.shape[1] == 1:
-            return check_logits(self.decoder(ids, cache))
+        decoder = self._short_way(cache)
+        if decoder is not None and ids.shape[1] == 1:
+            return check_logits(decoder(ids, cache))
         logits = self.model(ids, attention_mask=mask, cache=cache, **self.options)[:, -1]
         # A view of more positions would keep their logits alive for as long as the step is.
         return check_logits(logits if self.options else logits.clone())
 
     def after_each(self, ids: Tensor, cache: Any) -> Tensor:
         """Logits (1, T, V) after each of the ids (1, T), which go on in a text without padding; not checked."""
-        if self._has_short_way(cache) and cache.length + ids.shape[1] <= cache.slots:
-            return self.decoder(ids, cache)[:, None] if ids.shape[1] == 1 else self.decoder.read(ids, cache)
+        decoder, count = self._short_way(cache), ids.shape[1]
+        if decoder is not None and cache.length + count <= cache.slots:
+            return decoder(ids, cache)[:, None] if count == 1 else decoder.read(ids, cache)
         return self.model(ids, attention_mask=None, cache=cache)
 
-    def _has_short_way(self, cache: Any) -> bool:
+    def _short_way(self, cache: Any) -> Decoder | None:
+        """The decoder of a text that has been read, if the model can have one."""
         if cache_start_pos(cache) > 0:
-            return self.decoder is not None
+            return self.decoder
         # A text begins, and the model may have got hooks since the last one.
         fits = cache is not None and Decoder.fits(self.model)
         self.decoder = getattr(self.model, "make_decoder", Decoder)(self.model) if fits else None
-        return False
+        return None
 
 
 def check_functions(name: str, functions: Sequence[Any]) -> tuple[Any, ...]:

@@ -24,8 +24,9 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
+    """One for both tests; Dask gives it another worker for the one that is killed."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(**options) as started:
         yield started

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -140,11 +141,15 @@ def test_a_fault_of_the_grader_is_a_row_and_overwrites_no_result(tmp_path):
 
 
 def test_a_job_that_ends_its_process_does_not_end_the_others(monkeypatch, tmp_path):
-    """The pool is made anew; a job in whose time a process dies twice is given up, with a row."""
+    """The pool is made anew; a job in whose time a process dies twice is given up, with a row.
+
+    Forked processes stand for the spawned ones of the tests above: six starts of Python would take most of the time.
+    """
     job = {"student": "s", "digest": "1", "problems": []}
     jobs = [job | {"id": id} for id in [*map(str, range(6)), "bad"]]
     settings = {"names": ()}
     monkeypatch.setattr("exercises.classroom.run.mark", dies_on_bad)
+    monkeypatch.setattr(multiprocessing, "get_context", lambda method, real=multiprocessing.get_context: real("fork"))
     rows = {row["id"]: row["status"] for row in in_processes(2)(jobs, settings)}
     assert rows.pop("bad") == FAILED
     assert len(rows) == 6
