@@ -106,7 +106,8 @@ def machine(threads: int) -> str:
     import transformers
 
     versions = f"Python {platform.python_version()}, torch {torch.__version__}, transformers {transformers.__version__}"
-    return f"{platform.machine()}, {os.cpu_count()} cores, {threads} threads, {versions}"
+    kind = f"{platform.machine()} with {torch.backends.cpu.get_cpu_capability()}"  # the widest kernels of PyTorch
+    return f"{kind}, {os.cpu_count()} cores, {threads} threads, {versions}"
 
 
 def load_now() -> float:

@@ -26,7 +26,8 @@ class Product:
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         weight, self.bias = weight.detach(), None if bias is None else bias.detach()
         self.columns = weight.t()  # views are taken once: each costs as much as a small kernel
-        self.is_large = weight.dtype == torch.float32 and weight.numel() >= LARGE
+        is_usual = weight.dtype == torch.float32 and weight.device.type == "cpu"
+        self.is_large = is_usual and weight.numel() >= LARGE
         if self.is_large:
             self.pieces, self.parts = cut(weight, PIECE), cut(weight, max(1, len(weight) // PARTS))
 

@@ -6,6 +6,7 @@ import math
 from xml.etree import ElementTree
 
 import pytest
+import torch
 from legible import assert_legible
 from stubs import Stub
 
@@ -13,6 +14,7 @@ from notebooks import panels
 from notebooks.panels.loop_meter import read_meter
 from notebooks.panels.scene import Rect, Text
 from notebooks.panels.scored import ScoredText
+from notebooks.panels.words import token_label
 
 WORDS = ["x", "y", *["␣na", "␣ba", "!"] * 4, "␣na"]
 PROBS = [0.5, 0.25, *[0.1, 0.2, 0.5], *[0.5, 0.4, 0.5], *[0.8, 0.5, 0.5], *[1.0, 0.5, 0.5], 1.0]
@@ -168,16 +170,33 @@ def test_the_stored_loops_feed_themselves_and_what_people_write_is_less_likely_t
 
 @pytest.mark.slow
 @pytest.mark.needs("smollm2")
-def test_the_stored_texts_are_what_the_model_says():
+def test_the_stored_texts_are_what_the_model_says(monkeypatch):
+    """The recorder writes the first tokens anew; one pass over the whole text says whether it goes on greedily."""
     from llm_gen.weights import load_model, load_tokenizer
     from notebooks.panels import record_texts
 
-    fresh = record_texts.scored_texts(load_model("smollm2"), load_tokenizer("smollm2"))
-    stored = panels.stored_texts()
+    model, tokenizer, steps = load_model("smollm2"), load_tokenizer("smollm2"), record_texts.STEPS
+    monkeypatch.setattr(record_texts, "STEPS", 16)
+    fresh, stored = record_texts.scored_texts(model, tokenizer), panels.stored_texts()
     assert [text.name for text in fresh] == list(stored)
     for text in fresh:
-        same = stored[text.name]
-        assert (text.prompt, text.ids, text.labels, text.given, text.ended) == (
-            (same.prompt, same.ids, same.labels, same.given, same.ended)
-        )
-        assert same.probs == pytest.approx(text.probs, abs=1e-2)
+        same, count = stored[text.name], len(text.ids)
+        assert count == (len(same.ids) if same.given else 16)
+        assert (text.prompt, text.ids, text.labels) == (same.prompt, same.ids[:count], same.labels[:count])
+        assert (text.given, text.ended) == (same.given, same.ended and same.given)
+        assert same.probs[:count] == pytest.approx(text.probs, abs=1e-2)
+        if not same.given:
+            assert_greedy(model, tokenizer, same, steps)
+
+
+def assert_greedy(model, tokenizer, text: ScoredText, steps: int) -> None:
+    """Each token is the likeliest after those before it, and the text ends with its eos or after all steps."""
+    start, ids = tokenizer.encode(text.prompt), torch.tensor(text.ids)
+    with torch.no_grad():
+        probs = model(torch.tensor([start + text.ids]))[0, len(start) - 1 : -1].double().softmax(dim=-1)
+    assert probs.argmax(dim=-1).equal(ids)
+    assert text.probs == pytest.approx(probs.gather(-1, ids[:, None])[:, 0].tolist(), abs=1e-2)
+    assert text.labels == [token_label(tokenizer, token) for token in text.ids]
+    assert tokenizer.eos_id not in text.ids[:-1]
+    assert text.ended == (text.ids[-1] == tokenizer.eos_id)
+    assert text.ended or len(text.ids) == steps

@@ -46,9 +46,9 @@ def test_a_large_float32_matrix_is_cut_for_the_rows_that_gain_by_it_only(ways, m
             products, name, lambda x, *parts, name=name, way=way: taken.append((name, len(x))) or way(x, *parts)
         )
     large, small = torch.ones(products.LARGE // 100, 100), torch.ones(64, 100)
-    for weight in [large, small, large.double(), large.bfloat16(), large.half()]:
+    for weight in [large, small, large.double(), large.bfloat16(), large.half(), large.to("meta")]:
         for rows in range(1, 70):
-            Product(weight)(torch.ones(rows, 100, dtype=weight.dtype))
+            Product(weight)(torch.ones(rows, 100, dtype=weight.dtype, device=weight.device))
     assert taken == [("in_parts", rows) for rows in few] + [("in_pieces", rows) for rows in some]
 
 
