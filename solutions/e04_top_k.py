@@ -27,6 +27,8 @@ check_rows = Check(
         (torch.tensor([[2.0, 1.0, 3.0, 0.0]]), 2),
         (torch.tensor([[1.0, 3.0, 2.0, 2.0, 2.0]]), 3),
         (torch.tensor([[1.0, 1.0], [0.0, 5.0]]), 1),
+        (torch.tensor([[1.0, 1.0 + 2**-23, 0.0, 2.0]]), 2),  # nearly a tie is none
+        (torch.arange(80.0)[None].roll(37), 60),
     ],
 )
 equivalent = {
@@ -49,6 +51,17 @@ def wrong_threshold(logits: Tensor, top_k: int) -> Tensor:
 def wrong_higher_id(logits: Tensor, top_k: int) -> Tensor:
     """lets the higher id win a tie"""
     return keep_top_k(logits.flip(-1), top_k).flip(-1)
+
+
+def wrong_nudged(logits: Tensor, top_k: int) -> Tensor:
+    """breaks ties by taking a little from higher ids, and that decides between tokens that are not tied too"""
+    kept = keep_top_k(logits - 1e-4 * torch.arange(logits.shape[-1]), top_k).isfinite()
+    return logits.masked_fill(~kept, -torch.inf)
+
+
+def wrong_capped(logits: Tensor, top_k: int) -> Tensor:
+    """never keeps more than 50 tokens"""
+    return keep_top_k(logits, min(top_k, 50))
 
 
 @fails("error")

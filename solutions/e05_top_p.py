@@ -30,6 +30,7 @@ check_everywhere = Check(
         (torch.tensor([[0.05, 0.15, 0.5, 0.3]]), 0.9),
         (torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.125, 0.125, 0.25, 0.5]]), 0.75),
         (torch.tensor([[0.5, 0.25 - 2**-11, 0.25 + 2**-11 - 2**-9, 2**-9]]), 0.75),  # a hair below top_p
+        (torch.tensor([[0.5, 0.25 - 2**-24, 0.25 + 2**-24]]), 0.6),  # nearly a tie is none
     ],
 )
 not_checked = "speed, half precision, logits instead of probabilities"
@@ -37,6 +38,12 @@ equivalent = {
     "ranked, order = probs.sort(dim=-1, descending=True, stable=True) -> "
     "ranked, order = probs.sort(dim=-1, descending=True, stable=False)": "on the CPU torch sorts stably either way",
 }
+
+
+def keep_in_order(probs: Tensor, order: Tensor, top_p: float) -> Tensor:
+    ranked = probs.gather(-1, order)
+    kept = torch.where(ranked.cumsum(dim=-1) - ranked < top_p, ranked, 0.0)
+    return torch.zeros_like(probs).scatter(-1, order, kept)
 
 
 def ranked_and_kept(probs: Tensor, keep) -> Tensor:
@@ -61,6 +68,13 @@ def wrong_slack(probs: Tensor, top_p: float) -> Tensor:
 def wrong_one_more_at_boundary(probs: Tensor, top_p: float) -> Tensor:
     """keeps one token too many when the mass is exactly top_p (`<=` where `<` is meant)"""
     return ranked_and_kept(probs, lambda ranked, total: total - ranked <= top_p)
+
+
+def wrong_nudged(probs: Tensor, top_p: float) -> Tensor:
+    """breaks ties by taking a little from higher ids, and that decides between tokens that are not tied too"""
+    order = (probs - 1e-6 * torch.arange(probs.shape[-1])).argsort(dim=-1, descending=True)
+    left = keep_in_order(probs, order, top_p)
+    return left / left.sum(dim=-1, keepdim=True)
 
 
 def wrong_not_renormalised(probs: Tensor, top_p: float) -> Tensor:

@@ -46,6 +46,8 @@ check_distribution = Check(
         (torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log(), 1.0, 2, 0.5),
         (torch.tensor([[0.5, 0.3, 0.15, 0.05]]).log(), 1.0, None, 0.7),
         (torch.tensor([[1.0, 1.0], [3.0, 3.0]]), 1.0, None, 0.5),  # an exact hit: one token is enough
+        (torch.tensor([[1.0, 1.00002, 0.0, 2.0]]), 1.0, 2, None),  # nearly a tie is none
+        (torch.arange(80.0)[None].roll(37) / 20, 1.0, 60, None),
     ],
     valid=off_the_borders,
     tolerance=1e-4,
@@ -55,6 +57,16 @@ equivalent = {
     "ranked, order = logits.sort(dim=-1, descending=True, stable=False)": "on the CPU torch sorts stably either way",
 }
 not_checked = "speed, bad arguments"
+
+
+def wrong_nudged(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
+    """breaks ties by taking a little from higher ids, and that decides between tokens that are not tied too"""
+    return next_token_probs(logits - 1e-4 * torch.arange(logits.shape[-1]), temperature, top_k, top_p)
+
+
+def wrong_capped(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:
+    """never keeps more than 50 tokens"""
+    return next_token_probs(logits, temperature, None if top_k is None else min(top_k, 50), top_p)
 
 
 def wrong_top_p_first(logits: Tensor, temperature: float, top_k: int | None, top_p: float | None) -> Tensor:

@@ -64,6 +64,7 @@ check_pieces = Check(
         (["x", "ab", "c"], ["b", "ab"]),
         (["a", "ba", "b"], ["abab", "ba"]),
         (["The end", " is", " near"], []),
+        (["abcd"], ["bcd", "c"]),
     ],
 )
 not_checked = "speed, stop strings that are empty"
@@ -99,6 +100,22 @@ def until(
         yield text[:sure]
         held = text[sure:]
     yield held
+
+
+def wrong_by_characters(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
+    """takes each piece character by character, so that a stop string which is complete first wins over one that begins
+    before it"""
+    shown = ""
+    for piece in pieces:
+        for character in piece:
+            shown += character
+            if (found := first_stop(shown, stops)) is not None:
+                yield shown[:found]
+                return
+        sure = len(shown) - longest_beginning(shown, stops)
+        yield shown[:sure]
+        shown = shown[sure:]
+    yield shown
 
 
 def wrong_piece_by_piece(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:

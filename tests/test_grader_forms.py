@@ -11,12 +11,15 @@ import pytest
 
 from exercises.grader import relations
 from exercises.grader.answers import Given
-from exercises.grader.catalog import find
+from exercises.grader.catalog import all_exercises, find
 from exercises.grader.judge import judge
 from exercises.grader.verdict import WRONG
+from solutions.vocabulary import Choice
 
 RATIO = {"temperature 1": 2.718, "temperature 0.5": 7.389, "temperature 2": 1.649}
 NUCLEI = find("nuclei").reference()
+LETTERS = [each for each in all_exercises() if isinstance(each.checks[0], Choice)]
+TABLES_OF_LETTERS = [each.name for each in LETTERS if isinstance(each.reference(), dict)]
 ALL_END, TWO_TASKS = find("all_end").reference(), find("two_tasks").reference()
 
 
@@ -128,3 +131,11 @@ def test_a_text_in_a_table_may_have_capital_letters():
     letters = find("two_tasks").reference()
     capitals = {key: value.upper() if isinstance(value, str) else value for key, value in letters.items()}
     assert judge(find("two_tasks"), Given(capitals)).passed
+
+
+@pytest.mark.parametrize("name", TABLES_OF_LETTERS)
+@pytest.mark.parametrize("open_entry", [..., None])
+def test_letters_that_are_right_but_not_complete_are_counted(name, open_entry):
+    right = find(name).reference()
+    verdict = judge(find(name), Given(right | {next(iter(right)): open_entry}))
+    assert verdict.status == WRONG and not verdict.likely

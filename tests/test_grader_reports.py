@@ -37,7 +37,7 @@ def text_of(name, answer):
 
 def test_the_card_of_the_commonest_mistake():
     assert text_of("top_p", TOP_P.wrong["wrong_one_more_at_boundary"]) == (
-        "✗ top_p: not right yet, 49 of 53 inputs right\n"
+        "✗ top_p: not right yet, 50 of 54 inputs right\n"
         "  Smallest input   probs = [[0.25, 0.75]]   (1, 2) float32\n"
         "                   top_p = 0.75\n"
         "  Expected         [[0, 1]]\n"

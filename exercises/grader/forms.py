@@ -22,8 +22,10 @@ def of_first(check: ValueCheck, entries: Sequence[Entry], options: Iterable[str]
 
 
 def of_numbers(check: ValueCheck, entries: Sequence[Entry]) -> tuple[str, ...]:
-    """How the wrong entries relate to the right ones."""
+    """How the wrong entries relate to the right ones; nothing if all that are filled are right."""
     pairs = [(entry.expected, entry.got) for entry in _wrong(entries)]
+    if not pairs:
+        return ()
     if isinstance(check, Choice):
         words = _of_letters(*pairs[0]) if isinstance(pairs[0][0], set) else ""
     elif all(type(right) is float and type(got) in (int, float) for right, got in pairs):
