@@ -44,6 +44,8 @@ def check_generation_mask(attention_mask: Tensor, x: Tensor) -> Tensor:
     """
     if not isinstance(x, Tensor):
         raise TypeError(f"x must be a tensor of token ids, got {type(x).__name__}")
+    if x.ndim != 2:
+        raise ValueError(f"x must have shape (B, T), got {tuple(x.shape)}")
     return padding_of(attention_mask, tuple(x.shape))
 
 

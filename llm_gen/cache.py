@@ -65,9 +65,10 @@ class KVCache:
     def update(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Store a layer's new keys and values (B, G, T, d); give all that the new tokens may look at.
 
-        The columns of what comes back are `key_columns(T)`. The position stays until `advance(T)`.
+        The columns of what comes back are `key_columns(T)`. The position stays until `advance(T)`. Raises ValueError
+        for keys and values that are not (B, G, T, d), for a layer that is not there and for more than fits.
         """
-        count = keys.shape[2]
+        count = self._check_new(layer, keys, values)
         check_sequence_length(count, self.length, self.max_length)
         if layer == 0:
             self._rolled.clear()
@@ -114,7 +115,8 @@ class KVCache:
         return seen
 
     def advance(self, count: int) -> None:
-        """Move the position past `count` columns; only `truncate` moves it back."""
+        """Move the position past `count` >= 0 columns; only `truncate` moves it back."""
+        check_sequence_length(count, self.length, self.max_length)
         self.length += count
         if self._rolled:
             slots = torch.arange(self.length - self.slots, self.length, device=self.keys.device) % self.slots
@@ -145,6 +147,15 @@ class KVCache:
             slot = torch.arange(self.slots, device=device)
             return self.length - (self.length - slot) % self.slots
         return torch.arange(self._oldest_kept(), end, device=device)
+
+    def _check_new(self, layer: int, keys: Tensor, values: Tensor) -> int:
+        layers, batch, groups, _, size = self.keys.shape
+        if not 0 <= layer < layers:
+            raise ValueError(f"layer must lie in 0..{layers - 1}, got {layer}")
+        for name, new in (("keys", keys), ("values", values)):
+            if new.ndim != 4 or new.shape != (batch, groups, keys.shape[2], size):
+                raise ValueError(f"{name} must have shape ({batch}, {groups}, T, {size}), got {tuple(new.shape)}")
+        return keys.shape[2]
 
     def _oldest_kept(self) -> int:
         # The first new token sees itself and the window - 1 columns before it.

@@ -101,10 +101,11 @@ def check_end_and_pad(eos: object, pad: object, vocab_size: int) -> tuple[tuple[
     return ends, next(iter(ends), None)
 
 
-def check_logits(logits: object) -> Tensor:
+def check_logits(logits: object, active: Tensor | None = None) -> Tensor:
     """Logits (B, V) in float32 or better. Each row needs a finite maximum: no NaN, no +inf, not all -inf.
 
-    Raises TypeError for another kind, ValueError for another shape or for the first row that cannot be used.
+    active: (B,) bool, the rows that still count; others come back as zeros where they cannot be used. Raises TypeError
+    for another kind, ValueError for another shape or for the first row that cannot be used.
     """
     if not isinstance(logits, Tensor):
         raise TypeError(f"logits must be a tensor, got {type(logits).__name__}")
@@ -113,10 +114,12 @@ def check_logits(logits: object) -> Tensor:
     if logits.ndim != 2 or logits.shape[1] == 0:
         raise ValueError(f"logits must have shape (B, V) with V >= 1, got {tuple(logits.shape)}")
     # amax carries NaN and +inf through and is -inf only for an empty row: one pass finds all three.
-    for row, highest in enumerate(logits.detach().amax(dim=-1).tolist()):
-        if not math.isfinite(highest):
+    bad = [row for row, highest in enumerate(logits.detach().amax(dim=-1).tolist()) if not math.isfinite(highest)]
+    for row in bad:
+        if active is None or active[row]:
             raise ValueError(_describe_bad_row(logits, row))
-    return logits if logits.dtype == torch.float64 else logits.float()
+    logits = logits if logits.dtype == torch.float64 else logits.float()
+    return logits.index_fill(0, torch.tensor(bad, device=logits.device), 0.0) if bad else logits
 
 
 def _describe_bad_row(logits: Tensor, row: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from llm_gen.attention import check_generation_mask
+from llm_gen.attention import Attention, check_generation_mask
 from llm_gen.cache import cache_start_pos
 from llm_gen.checks import check_end_and_pad, check_flag, check_ids, check_integer, check_logits, check_real
 from llm_gen.decode import Decoder
@@ -130,18 +131,19 @@ def _steps(
     predict, deadline = Predictor(model), time.monotonic() + settings.max_time
     for written in range(budget):
         ids, cache = next_generation_input(x, cache, use_cache, model.max_seq_len)
-        logits = predict(ids, None if mask is None else mask[:, -model.max_seq_len :], cache)
+        active = ~finished
+        logits = predict(ids, None if mask is None else mask[:, -model.max_seq_len :], cache, active)
         text = x if mask is None else x.masked_fill(~mask, -1)
-        processed = settings.process(text, logits, written)
-        filtered, active = settings.filter(text, processed), ~finished
+        processed = settings.process(text, logits, written, active)
+        filtered = settings.filter(text, processed, active)
         tokens = settings.choose(filtered, processed, active)
         finished = finished | settings.ends(tokens) if settings.eos else finished
-        yield Step(
-            tokens, active, finished, logits, processed, filtered, ids.shape[1], cache_start_pos(cache), settings
-        )
+        x = torch.cat([x, tokens], dim=1)
+        # The caller may write into the step, so what goes on from here is not part of it.
+        read = ids.shape[1], cache_start_pos(cache)
+        yield Step(tokens, active, finished.clone(), logits, processed, filtered, *read, settings)
         if (settings.eos and finished.all()) or time.monotonic() >= deadline:
             return
-        x = torch.cat([x, tokens], dim=1)
         mask = None if mask is None else torch.cat([mask, torch.ones_like(mask[:, :1])], dim=1)
 
 
@@ -164,7 +166,7 @@ def next_generation_input(x: Tensor, cache: Any, use_cache: bool, max_seq_len: i
 
 
 class Predictor:
-    """(ids, mask, cache) -> checked logits (B, V) after the last of the ids.
+    """(ids, mask, cache, active rows) -> checked logits (B, V) after the last of the ids.
 
     A forward that takes `last_only` is spared the logits of the other positions. New tokens of a cached text go
     through a `Decoder` if that does just what calling the model would: hooks and an overridden forward count.
@@ -175,13 +177,15 @@ class Predictor:
         is_spared = isinstance(model, nn.Module) and "last_only" in inspect.signature(model.forward).parameters
         self.options = {"last_only": True} if is_spared else {}
 
-    def __call__(self, ids: Tensor, mask: Tensor | None, cache: Any) -> Tensor:
+    def __call__(self, ids: Tensor, mask: Tensor | None, cache: Any, active: Tensor | None = None) -> Tensor:
         decoder = self._short_way(cache)
         if decoder is not None and ids.shape[1] == 1:
-            return check_logits(decoder(ids, cache))
+            return check_logits(decoder(ids, cache), active)
         logits = self.model(ids, attention_mask=mask, cache=cache, **self.options)[:, -1]
+        if logits.shape[-1] != self.model.vocab_size:
+            raise ValueError(f"model must give logits for its {self.model.vocab_size} tokens, got {logits.shape[-1]}")
         # A view of more positions would keep their logits alive for as long as the step is.
-        return check_logits(logits if self.options else logits.clone())
+        return check_logits(logits if self.options else logits.clone(), active)
 
     def after_each(self, ids: Tensor, cache: Any) -> Tensor:
         """Logits (1, T, V) after each of the ids (1, T), which go on in a text without padding; not checked."""
@@ -208,10 +212,18 @@ def check_functions(name: str, functions: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def warn_of_dropout(model: Any) -> None:
-    """One UserWarning for a model in train mode that has dropout."""
+    """One UserWarning for a model with a part in train mode that has dropout, at the line that called the package."""
     parts = model.modules() if isinstance(model, nn.Module) else ()
-    if any(isinstance(part, nn.Dropout) and part.training and part.p > 0 for part in parts):
-        warnings.warn("the model is in train mode, so dropout makes its text random; call model.eval()", stacklevel=3)
+    if any(part.training and _dropout_of(part) > 0 for part in parts):
+        frame, level = sys._getframe(1), 2
+        while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in {"llm_gen", "torch"}:
+            frame, level = frame.f_back, level + 1
+        text = "the model is in train mode, so dropout makes its text random; call model.eval()"
+        warnings.warn(text, stacklevel=level)
+
+
+def _dropout_of(part: nn.Module) -> float:
+    return part.p if isinstance(part, nn.Dropout) else part.dropout if isinstance(part, Attention) else 0.0
 
 
 # Every family has `generate` as a method; it is attached from here because imports point one way.

@@ -24,7 +24,7 @@ from llm_gen.steps import GREEDY
 GPT2_END_OF_TEXT = 50256
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RolloutBatch:
     """What was sampled and how likely it was.
 
@@ -56,9 +56,9 @@ def generate_with_logprobs(
 ) -> RolloutBatch:
     """Sample after prompt_ids (B, P) and record both log-probs of each token; dropout is off meanwhile.
 
-    Greedy is (temperature, top_k, top_p) = (1.0, 1, None). At most `context - P` tokens are made, so that one pass
-    can score them. The default ids are GPT-2's end of text: a model with a smaller vocabulary needs its own.
-    Raises like `generate`, and ValueError where the context leaves no room for a new token.
+    Greedy is (temperature, top_k, top_p) = (1.0, 1, None), and draws no random number. At most `context - P` tokens
+    are made, so that one pass can score them. The default ids are GPT-2's end of text: a model with a smaller
+    vocabulary needs its own. Raises like `generate`, and ValueError where the context leaves no room for a new token.
     """
     prompt_ids = check_ids("prompt_ids", prompt_ids, model.vocab_size)
     batch, width = prompt_ids.shape
@@ -73,9 +73,10 @@ def generate_with_logprobs(
     sequences, active = [prompt_ids], [torch.zeros_like(prompt_ids, dtype=torch.bool)]
     drawn = [torch.zeros_like(prompt_ids[:, 1:], dtype=torch.float32)]
     full = list(drawn)
+    draws = (temperature, top_k, top_p) != GREEDY
     with evaluation_mode(model):
         for step in generate_steps(
-            model, prompt_ids, budget, True, temperature, top_k, top_p, use_cache, attention_mask, stops, pad,
+            model, prompt_ids, budget, draws, temperature, top_k, top_p, use_cache, attention_mask, stops, pad,
             generator=generator,
         ):  # fmt: skip
             sequences.append(step.tokens)
@@ -190,7 +191,8 @@ def _check_response_mask(response_mask: Tensor, sequences: Tensor) -> Tensor:
             f"got {tuple(response_mask.shape)}"
         )
     if not ((response_mask == 0) | (response_mask == 1)).all():
-        raise ValueError("response_mask must hold 0 and 1 only, got another value")
+        other = response_mask[(response_mask != 0) & (response_mask != 1)][0].item()
+        raise ValueError(f"response_mask must hold 0 and 1 only, got {other}")
     return response_mask.bool()
 
 
@@ -221,8 +223,13 @@ def _target_logits(
         end = min(start + context, last)
         first = 0 if start == 0 else end - 1
         if mask[:, first:end].any():
-            seen = None if attention_mask is None else attention_mask[:, start:end]
+            seen = None if attention_mask is None else _never_empty(attention_mask[:, start:end].bool())
             yield first, model(sequences[:, start:end], attention_mask=seen, cache=None)[:, first - start :]
+
+
+def _never_empty(mask: Tensor) -> Tensor:
+    """A mask (B, T) whose rows all have a column: in a window of padding alone no target is asked for."""
+    return torch.cat([mask[:, :-1], mask[:, -1:] | ~mask.any(dim=1, keepdim=True)], dim=1)
 
 
 def _pad_left(model: Any, prompts: Sequence[Sequence[int] | Tensor]) -> tuple[Tensor, Tensor]:

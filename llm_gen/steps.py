@@ -43,18 +43,22 @@ class Settings:
     def temperature_used(self) -> float:
         return self.temperature if self.do_sample else GREEDY[0]
 
-    def process(self, ids: Tensor, logits: Tensor, new_tokens: int) -> Tensor:
-        """The model's logits (B, V) after the processors, in their order; `new_tokens` are already written."""
-        logits = _apply(self.processors, ids, logits)
+    def process(self, ids: Tensor, logits: Tensor, new_tokens: int, active: Tensor | None = None) -> Tensor:
+        """The model's logits (B, V) after the processors, in their order; `new_tokens` are already written.
+
+        active: (B,), rows that are still writing (default: all); what becomes of the others must not matter.
+        """
+        logits = _apply(self.processors, ids, logits, active)
         if new_tokens < self.min_new_tokens and self.eos:
-            logits = check_logits(logits.index_fill(-1, torch.tensor(self.eos, device=logits.device), -torch.inf))
+            eos = torch.tensor(self.eos, device=logits.device)
+            logits = check_logits(logits.index_fill(-1, eos, -torch.inf), active)
         return logits
 
-    def filter(self, ids: Tensor, processed: Tensor) -> Tensor | None:
+    def filter(self, ids: Tensor, processed: Tensor, active: Tensor | None = None) -> Tensor | None:
         """Processed logits (B, V) after temperature, top-k, top-p and the warpers; None for greedy, which draws not."""
         if not self.do_sample:
             return None
-        return _apply(self.warpers, ids, apply_filters(processed, self.temperature, self.top_k, self.top_p))
+        return _apply(self.warpers, ids, apply_filters(processed, self.temperature, self.top_k, self.top_p), active)
 
     def choose(self, filtered: Tensor | None, processed: Tensor, active: Tensor) -> Tensor:
         """The next token of each active row (B,) and pad for the others: (B, V) -> (B, 1)."""
@@ -66,7 +70,7 @@ class Settings:
         return (tokens == tokens.new_tensor(self.eos)).any(dim=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """One step of the loop. Distributions are computed when they are asked for, in float32.
 
@@ -124,7 +128,7 @@ def function_name(function: Any) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _apply(processors: Sequence[Processor], ids: Tensor, logits: Tensor) -> Tensor:
+def _apply(processors: Sequence[Processor], ids: Tensor, logits: Tensor, active: Tensor | None) -> Tensor:
     """The logits after each processor, refused with its name unless they are usable and of the same shape."""
     for processor in processors:
         result = _call(processor, ids, logits)
@@ -133,7 +137,7 @@ def _apply(processors: Sequence[Processor], ids: Tensor, logits: Tensor) -> Tens
             got = tuple(result.shape) if isinstance(result, Tensor) else repr(result)
             raise ValueError(f"{rule}, got {got}")
         try:
-            logits = check_logits(result)
+            logits = check_logits(result, active)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{rule}: {error}") from None
     return logits

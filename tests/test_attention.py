@@ -126,3 +126,8 @@ def test_check_generation_mask_counts_the_padding(dtype):
     assert padding.tolist() == [6, 3, 0]
     assert padding.dtype == torch.int64
     assert check_generation_mask(mask[:0], ids[:0]).tolist() == []
+
+
+def test_ids_of_another_shape_have_no_mask():
+    with pytest.raises(ValueError, match=r"x must have shape \(B, T\), got \(3,\)"):
+        check_generation_mask(torch.ones(3), torch.ones(3))

@@ -1,5 +1,6 @@
 """Beam search against every text there is on small vocabularies; test_parity_beyond.py has it beside transformers."""
 
+import numpy as np
 import pytest
 import torch
 from plain_search import groups_by_loops
@@ -204,6 +205,13 @@ def test_what_a_processor_returns_is_checked_and_its_name_given():
         ({"width": 3, "groups": 2}, ValueError, "width must be a multiple of groups"),
         ({"width": 2, "diversity": -1}, ValueError, "diversity must be >= 0"),
         ({"width": 2, "length_penalty": float("nan")}, ValueError, "length_penalty must be finite"),
+        (
+            {"width": 2, "length_penalty": 1000.0},
+            ValueError,
+            "length_penalty must keep 3 ",
+        ),
+        ({"width": 2, "length_penalty": -1000.0}, ValueError, "finite float > 0, got -1000.0"),
+        ({"width": 2, "early_stopping": 1}, ValueError, "early_stopping must be True, False or 'never', got 1"),
         ({"width": 2, "early_stopping": "soon"}, ValueError, "early_stopping must be True, False or 'never'"),
         ({"width": True}, TypeError, "width must be an integer"),
     ],
@@ -211,3 +219,12 @@ def test_what_a_processor_returns_is_checked_and_its_name_given():
 def test_wrong_settings_are_refused_by_name(settings, error, words):
     with pytest.raises(error, match=words):
         beam_search(Stub("NEXT"), torch.tensor([[1]]), 3, **settings)
+
+
+def test_numbers_and_flags_of_numpy_are_welcome():
+    model, x = tiny("LLaMA"), torch.tensor([[1, 2, 3]])
+    expected = beam_search(model, x, 4, 2, early_stopping=True, length_penalty=0.5)
+    found = beam_search(
+        model, x, np.int64(4), np.int32(2), early_stopping=np.True_, length_penalty=np.float32(0.5), groups=np.int64(1)
+    )
+    assert found.sequences.equal(expected.sequences) and found.scores.equal(expected.scores)

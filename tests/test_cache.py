@@ -234,3 +234,30 @@ def test_arguments_of_kv_cache_bytes(name):
 )
 def test_arguments_of_token_passes(arguments, error, words):
     refused(lambda: token_passes(*arguments), error, words)
+
+
+@pytest.mark.parametrize(
+    ("shape", "layer", "words"),
+    [
+        ((1, 2, 3, 4), 0, r"keys must have shape \(2, 2, T, 4\), got \(1, 2, 3, 4\)"),
+        ((2, 1, 3, 4), 0, "keys must have shape"),
+        ((2, 2, 3, 1), 0, "keys must have shape"),
+        ((2, 2, 4), 0, "keys must have shape"),
+        ((2, 2, 3, 4), -1, r"layer must lie in 0\.\.0, got -1"),
+    ],
+)
+def test_nothing_is_spread_over_rows_heads_or_layers(shape, layer, words):
+    cache = KVCache(1, 2, 2, 4, 8)
+    with pytest.raises(ValueError, match=words):
+        cache.update(layer, torch.ones(shape), torch.ones(shape))
+    with pytest.raises(ValueError, match="values must have shape"):
+        cache.update(0, torch.ones(2, 2, 3, 4), torch.ones(2, 2, 2, 4))
+    assert cache.length == 0
+
+
+@pytest.mark.parametrize("count", [-5, 9, 1.5])
+def test_a_cache_advances_by_columns_that_fit(count):
+    cache = KVCache(1, 2, 2, 4, 8)
+    with pytest.raises((TypeError, ValueError), match="seq_len"):
+        cache.advance(count)
+    assert cache.length == 0

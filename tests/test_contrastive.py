@@ -105,3 +105,15 @@ def test_logits_are_made_of_the_hidden_states():
     assert torch.equal(model.logits(hidden), model(PROMPTS))
     with pytest.raises(ValueError, match=r"ids must hold ids in 0\.\.30, got 31"):
         model.hidden(torch.tensor([[31]]))
+
+
+def test_what_becomes_of_a_finished_row_does_not_matter():
+    def nothing_after_the_end(ids, logits):
+        return torch.where(ids[:, -1:] == ends[0], -torch.inf, logits)
+
+    model, x = tiny("LLaMA"), torch.tensor([[1, 2], [3, 4]])
+    free = contrastive_search(model, x, 8, 4, 0.5)
+    ends = [free[0, 3].item()]
+    settings = {"eos_token_id": ends, "pad_token_id": 0}
+    ids = contrastive_search(model, x, 8, 4, 0.5, processors=[nothing_after_the_end], **settings)
+    assert ids.equal(contrastive_search(model, x, 8, 4, 0.5, **settings)) and (ids[0, 4:] == 0).all()

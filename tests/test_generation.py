@@ -164,3 +164,49 @@ def test_i04_ids_of_any_integer_dtype(dtype):
     model = Scripted([[300, 299]], vocab_size=301)
     out = generate(model, torch.tensor([[5]]).to(dtype), 2, False)
     assert (out.tolist(), out.dtype) == ([[5, 300, 299]], torch.int64)
+
+
+def nothing_after_the_end(ids, logits):
+    return torch.where(ids[:, -1:] == 9, -torch.inf, logits)
+
+
+@pytest.mark.parametrize("place", ["processors", "warpers"])
+def test_what_becomes_of_a_finished_row_does_not_matter(place):
+    """A grammar allows nothing after the end, and the other row goes on as it would alone."""
+    x, settings = torch.tensor([[8], [5]]), {"eos_token_id": 9, "pad_token_id": 0, place: [nothing_after_the_end]}
+    ids = generate(Stub("NEXT", cached=True), x, 6, place == "warpers", 1e-3, **settings)
+    assert ids.tolist() == [[8, 9, 0, 0, 0], [5, 6, 7, 8, 9]]
+    with pytest.raises(ValueError, match=r"nothing_after_the_end must return usable logits .* row 1 has no finite"):
+        generate(Stub("NEXT"), torch.tensor([[8], [9]]), 6, True, **settings)
+
+
+def test_a_model_may_say_nonsense_of_a_finished_row_only():
+    class Broken(Stub):
+        def __call__(self, ids, attention_mask=None, cache=None):
+            logits = super().__call__(ids, attention_mask, cache)
+            return logits.masked_fill((ids == 9)[..., None], torch.nan)
+
+    ids = generate(Broken("NEXT"), torch.tensor([[8], [6]]), 6, False, eos_token_id=9, pad_token_id=9)
+    assert ids.tolist() == [[8, 9, 9, 9], [6, 7, 8, 9]]
+    with pytest.raises(ValueError, match="row 1 holds NaN"):
+        generate(Broken("NEXT"), torch.tensor([[8], [9]]), 6, False)
+
+
+def test_what_is_written_into_a_step_changes_nothing():
+    x, settings = torch.tensor([[5], [7]]), {"eos_token_id": 9, "pad_token_id": 0}
+    tokens = []
+    for step in generate_steps(Stub("NEXT", cached=True), x, 6, False, **settings):
+        tokens.append(step.tokens.clone())
+        for part in (step.tokens, step.active, step.finished, step.logits, step.processed):
+            part.fill_(1)
+    assert torch.cat([x, *tokens], dim=1).equal(generate(Stub("NEXT"), x, 6, False, **settings))
+
+
+@pytest.mark.parametrize("width", [8, 12])
+def test_a_head_that_does_not_fit_the_vocabulary_is_refused(width):
+    class Wide(Stub):
+        def __call__(self, ids, attention_mask=None, cache=None):
+            return torch.zeros(*ids.shape, width)
+
+    with pytest.raises(ValueError, match=f"model must give logits for its 10 tokens, got {width}"):
+        generate(Wide("NEXT"), torch.tensor([[1]]), 2, False)

@@ -10,6 +10,7 @@ import torch
 from stubs import FAMILIES, Stub, fresh_tiny, pad_left, tiny
 
 from llm_gen import generate, generate_steps
+from llm_gen.beyond import beam_search, contrastive_search, prompt_lookup, speculative_generate
 
 X = torch.tensor([[1, 2], [5, 6]])
 
@@ -64,6 +65,18 @@ def test_i07_dropout_in_one_part_only_still_warns():
     model.blocks[0].train()
     with pytest.warns(UserWarning, match="dropout"):
         model.generate(X, 2, False)
+    model.eval().blocks[1].attn.train()
+    searches = (
+        lambda: generate(model, X, 2, False),
+        lambda: list(generate_steps(model, X, 2, False)),
+        lambda: beam_search(model, X, 2, 2),
+        lambda: contrastive_search(model, X, 2, 2, 0.5),
+        lambda: speculative_generate(model, prompt_lookup, X[:1], 2, False),
+    )
+    for search in searches:
+        with pytest.warns(UserWarning, match="dropout") as caught:
+            search()
+        assert [told.filename for told in caught] == [__file__]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

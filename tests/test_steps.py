@@ -139,3 +139,8 @@ def test_i14_memory_does_not_grow_with_the_steps(do_sample, settings, many):
     assert peaks[0] > 3 * row_of_logits, "the count saw nothing"
     # Ids, masks and the cache of 200 columns are some 50 kB; one (B, V) kept a step would be 150 MB.
     assert peaks[1] - peaks[0] < row_of_logits / 4
+
+
+def test_steps_are_equal_to_themselves_only():
+    one, other = (next(generate_steps(Stub("NEXT"), torch.tensor([[1]]), 1, False)) for _ in range(2))
+    assert one == one and one != other and len({one, other}) == 2

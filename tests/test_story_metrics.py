@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from llm_gen import filter_logits
 from llm_gen.model import DecoderLM
 from llm_gen.story import Truth, judge
 from llm_gen.story.metrics import (
@@ -153,3 +154,15 @@ def test_telling_stops_at_the_end_token_and_shows_other_control_tokens(truth):
             return None
 
     assert tell(Scripted(), truth.tokenizer, 2) == ["<pad> a"] * 2
+
+
+def test_nucleus_sizes_are_those_of_the_rule():
+    probs = tensor([0.7, 0.1, 0.1, 0.1], [0.25, 0.25, 0.25, 0.25])
+    for top_p in (0.1, 0.5, 0.8, 0.9, 1.0):
+        assert nucleus_size(probs, top_p).equal((filter_logits(probs.log(), top_p=top_p) > -math.inf).sum(-1))
+    assert nucleus_size(probs, 0.8).tolist() == [2, 4] and nucleus_size(probs[None], 0.8).shape == (1, 2)
+    large = torch.randn(1, 131072, generator=torch.Generator().manual_seed(0)).softmax(-1)
+    assert nucleus_size(large, 1.0).item() == 131072
+    for top_p in (0, -1, math.nan):
+        with pytest.raises(ValueError, match="top_p"):
+            nucleus_size(probs, top_p)

@@ -19,7 +19,7 @@ from llm_gen.generation import Predictor, check_functions, next_generation_input
 from llm_gen.steps import Processor, Settings
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BeamResult:
     """sequences: (B, R, P + n) int64, best first, pad after a finished text; scores: (B, R) float64.
 
@@ -31,7 +31,7 @@ class BeamResult:
     scores: Tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BeamStep:
     """One step of a search. log_probs: (B, W, V), what the model said after each beam of the step before.
 
@@ -108,8 +108,7 @@ def beam_steps(
         check_generation_mask(attention_mask, x)
         attention_mask = attention_mask.bool().clone()
     eos = tuple(check_token_ids("eos_token_id", eos_token_id, model.vocab_size))
-    plan = Plan(width, groups, diversity, length_penalty, early_stopping, eos, max_new_tokens)
-    plan.check(model.vocab_size)
+    plan = Plan(width, groups, diversity, length_penalty, early_stopping, eos, max_new_tokens).checked(model.vocab_size)
     settings = Settings(False, 1.0, None, None, eos, None, processors=check_functions("processors", processors))
     warn_of_dropout(model)
     return _steps(model, x, attention_mask, plan, use_cache, settings)

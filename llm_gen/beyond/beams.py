@@ -5,17 +5,20 @@ Letters: W beams, S text so far, V vocabulary.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from llm_gen.checks import check_integer, check_real
+from llm_gen.checks import check_flag, check_integer, check_real
+
+LARGEST_LOG = 700.0  # exp of it is just within float64
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The checked numbers of one search."""
+    """The numbers of one search; `checked` gives them as plain ones."""
 
     width: int
     groups: int
@@ -25,22 +28,33 @@ class Plan:
     eos: tuple[int, ...]
     budget: int
 
-    def check(self, vocab_size: int) -> None:
-        check_integer("max_new_tokens", self.budget, minimum=0)
+    def checked(self, vocab_size: int) -> Plan:
+        """The same plan in plain numbers. Raises TypeError or ValueError, naming argument, rule and value."""
+        budget = check_integer("max_new_tokens", self.budget, minimum=0)
         width = check_integer("width", self.width, minimum=1)
         groups = check_integer("groups", self.groups, minimum=1)
-        check_real("length_penalty", self.length_penalty)
-        if check_real("diversity", self.diversity) < 0:
-            raise ValueError(f"diversity must be >= 0, got {self.diversity!r}")
-        if not isinstance(self.early_stopping, bool) and self.early_stopping != "never":
-            raise ValueError(f"early_stopping must be True, False or 'never', got {self.early_stopping!r}")
+        penalty, diversity = check_real("length_penalty", self.length_penalty), check_real("diversity", self.diversity)
+        if diversity < 0:
+            raise ValueError(f"diversity must be >= 0, got {diversity!r}")
+        if abs(penalty) * math.log(max(budget, 1)) > LARGEST_LOG:
+            raise ValueError(f"length_penalty must keep {budget} ** length_penalty a finite float > 0, got {penalty!r}")
         if width % groups:
             raise ValueError(f"width must be a multiple of groups, got {width} and {groups}")
         if width // groups > vocab_size - len(set(self.eos)):
             raise ValueError(f"width must leave each beam a token of its own among {vocab_size}, got {width}")
+        return Plan(width, groups, diversity, penalty, _check_stopping(self.early_stopping), self.eos, budget)
 
     def score(self, total: float, length: int) -> float:
         return total / length**self.length_penalty
+
+
+def _check_stopping(value: object) -> bool | str:
+    if isinstance(value, str) and value == "never":
+        return value
+    try:
+        return check_flag("early_stopping", value)
+    except TypeError:
+        raise ValueError(f"early_stopping must be True, False or 'never', got {value!r}") from None
 
 
 @dataclass

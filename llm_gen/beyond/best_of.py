@@ -19,7 +19,7 @@ from llm_gen.generation import Predictor, generate_steps, warn_of_dropout
 from llm_gen.steps import Processor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BestOf:
     """sequences: (B, n, P + m) int64, best first, pad after a finished text; scores: (B, n) float64.
 

@@ -56,13 +56,15 @@ def contrastive_search(
     finished = torch.zeros(len(x), dtype=torch.bool, device=x.device)
     logits = reader.start(x, mask) if budget else None
     for written in range(budget):
-        probs = settings.process(x.masked_fill(~mask, -1), check_logits(logits), written).double().softmax(dim=-1)
+        active, text = ~finished, x.masked_fill(~mask, -1)
+        processed = settings.process(text, check_logits(logits, active), written, active)
+        probs = processed.double().softmax(dim=-1)
         probs, tokens = (ranked[:, :width] for ranked in probs.sort(dim=-1, descending=True, stable=True))
         mask = F.pad(mask, (0, 1), value=True)
         scores = (1 - alpha) * probs - alpha * reader.likeness(x, tokens, mask)
         best = scores.masked_fill(probs == 0, -torch.inf).argmax(dim=-1, keepdim=True)
         logits = reader.keep(best[:, 0])
-        token = tokens.gather(1, best).masked_fill(finished[:, None], settings.pad)
+        token = tokens.gather(1, best).masked_fill(~active[:, None], settings.pad)
         x, finished = torch.cat([x, token], dim=1), finished | settings.ends(token)
         if finished.all():
             break

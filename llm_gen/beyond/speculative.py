@@ -35,7 +35,7 @@ class Round:
     added: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SpeculativeResult:
     """sequences: (1, P + n) int64. rounds: one for each pass of the target."""
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from llm_gen.checks import check_integer
 from llm_gen.model import DecoderLM
+from llm_gen.sampling import filter_logits
 from llm_gen.story.judge import judge
 from llm_gen.story.truth import Truth
 
@@ -102,12 +103,13 @@ def kl_divergence(p: Tensor, q: Tensor) -> Tensor:
 
 
 def nucleus_size(probs: Tensor, top_p: float) -> Tensor:
-    """How many tokens top-p keeps of (..., V) -> (...): those with less than top_p before them."""
-    ranked = probs.double().sort(dim=-1, descending=True).values
-    return (ranked.cumsum(-1) - ranked < top_p).sum(-1)
+    """How many tokens top-p in (0, 1] keeps of (..., V) -> (...), by the rule of `filter_logits`; those of probability
+    0 do not count."""
+    kept = filter_logits(probs.log().reshape(-1, probs.shape[-1]), top_p=top_p) > -torch.inf
+    return kept.sum(-1).view(probs.shape[:-1])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison:
     """Model beside truth at each of T positions of one story, each (T,) in float64 and nats.
 
