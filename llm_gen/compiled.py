@@ -35,7 +35,7 @@ class CompiledDecoder(Decoder):
 
     def __init__(self, model: DecoderLM) -> None:
         super().__init__(model)
-        self._compiled = torch.compile(self._over_storage, dynamic=True)
+        self._compiled = torch.compile(self._over_storage)
 
     def __call__(self, ids: Tensor, cache: KVCache) -> Tensor:
         position, bias = self._look(cache)
@@ -46,6 +46,9 @@ class CompiledDecoder(Decoder):
         written = torch.zeros((1, 1, 1, seen), dtype=cache.keys.dtype, device=ids.device) if bias is None else bias
         bias = F.pad(written, (0, storage - seen), value=-torch.inf)
         slot = torch.tensor([cache.length % cache.slots], device=ids.device)
+        ids = ids.clone(memory_format=torch.contiguous_format)  # where it lies in the text would be compiled in
+        for tensor in (bias, cache.keys, cache.values):  # as wide as the storage, the only size that grows
+            torch._dynamo.mark_dynamic(tensor, 3)
         with torch.no_grad():
             logits = self._compiled(ids, position, bias, slot, cache.keys, cache.values)
         cache.advance(1)

@@ -1,7 +1,7 @@
 """Run everything that `python course.py test` promises, and close with what ran, what did not, and why.
 
-Each step is a pytest of its own: the tests; the notebooks under strict nbval; the notebooks once more with
-PyTorch's plain kernels, which stand in for another machine.
+Each step is a pytest of its own: the tests of the grader; the other tests; the notebooks under strict nbval; the
+notebooks once more with PyTorch's plain kernels, which stand in for another machine.
 """
 
 from __future__ import annotations
@@ -22,6 +22,13 @@ from llm_gen.weights import smollm2
 ROOT = Path(__file__).resolve().parent.parent
 # In the order of their names: by size, the few slow tests of browser and compiler would come last, alone.
 PARALLEL = ["-n", str(os.cpu_count() or 1), "--dist", "loadscope", "--no-loadscope-reorder"]
+# The grader forks for each answer, which costs the more the larger its process is: among all the tests, with what they
+# import and keep, these would take half as long again. The longest comes first, so that nobody waits for it at the end.
+GRADER = [
+    path.relative_to(ROOT).as_posix()
+    for name in ("exercises", "classroom_*", "grader_*", "release")
+    for path in sorted((ROOT / "tests").glob(f"test_{name}.py"))
+]
 # A kernel that died is noticed only by the limit for one cell.
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=60", "--nbval-kernel-startup-timeout=120"]
 PLAIN_KERNELS = {"ATEN_CPU_CAPABILITY": "default"}
@@ -43,13 +50,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="course.py test", description="Run every test of the course.")
     parser.add_argument("--notebooks", action="store_true", help="run the tests of the notebooks alone")
     only_notebooks = parser.parse_args().notebooks
-    if not only_notebooks:
+    if only_notebooks:
+        outcomes = {"tests": run_pytest(["tests/test_notebook_lint.py"], *PARALLEL)}
+    else:
         fetch_weights()
-    outcomes = {
-        "tests": run_pytest("tests/test_notebook_lint.py" if only_notebooks else "tests", *PARALLEL),
-        "notebook cells": run_pytest("notebooks", *NBVAL, *PARALLEL),
-        "notebook cells on plain kernels": run_pytest("notebooks", *NBVAL, *PARALLEL, variables=PLAIN_KERNELS),
-    }
+        others = [f"--ignore={path}" for path in GRADER]
+        outcomes = {"tests of the grader": run_pytest(GRADER, *PARALLEL)}
+        outcomes["other tests"] = run_pytest(["tests"], *others, *PARALLEL)
+    outcomes["notebook cells"] = run_pytest(["notebooks"], *NBVAL, *PARALLEL)
+    outcomes["notebook cells on plain kernels"] = run_pytest(["notebooks"], *NBVAL, *PARALLEL, variables=PLAIN_KERNELS)
     if any(outcome.failed for name, outcome in outcomes.items() if name.startswith("notebook")):
         print("\n" + CHANGED)
     print("\n" + summary(outcomes), flush=True)
@@ -64,12 +73,13 @@ def fetch_weights() -> None:
         print(error, flush=True)
 
 
-def run_pytest(path: str, *options: str, variables: dict[str, str] | None = None) -> Outcome:
-    """One pytest over `path`; a run that ends without a report, or that finds no test, counts as one failure."""
-    print(f"\n== {path} {' '.join(f'{name}={value}' for name, value in (variables or {}).items())}", flush=True)
+def run_pytest(paths: list[str], *options: str, variables: dict[str, str] | None = None) -> Outcome:
+    """One pytest over `paths`; a run that ends without a report, or that finds no test, counts as one failure."""
+    settings = [f"{name}={value}" for name, value in (variables or {}).items()]
+    print("\n==", *paths, *settings, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
-        command = [sys.executable, "-m", "pytest", "-q", path, *options, f"--junitxml={report}"]
+        command = [sys.executable, "-m", "pytest", "-q", *paths, *options, f"--junitxml={report}"]
         status = subprocess.run(command, cwd=ROOT, env={**os.environ, **(variables or {})}).returncode
         whole = report.exists()
         outcome = read_report(report) if whole else Outcome()

@@ -24,6 +24,7 @@ def has_compiler() -> bool:
 
 def compiled_beside_plain() -> list[bool]:
     """Whether the texts are equal: one row past several sizes of storage, and padded rows."""
+    torch._dynamo.config.fail_on_recompile_limit_hit = True  # otherwise it would go on without compiling
     equal = []
     for family in ("LLaMA", "Mistral"):  # the second turns its cache round
         model = fresh_tiny(family, 200, num_layers=1).requires_grad_(False)

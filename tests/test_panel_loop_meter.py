@@ -13,7 +13,7 @@ from stubs import Stub
 from notebooks import panels
 from notebooks.panels.loop_meter import read_meter
 from notebooks.panels.scene import Rect, Text
-from notebooks.panels.scored import ScoredText
+from notebooks.panels.scored import ScoredText, greedy_text
 from notebooks.panels.words import token_label
 
 WORDS = ["x", "y", *["␣na", "␣ba", "!"] * 4, "␣na"]
@@ -171,7 +171,8 @@ def test_the_stored_loops_feed_themselves_and_what_people_write_is_less_likely_t
 @pytest.mark.slow
 @pytest.mark.needs("smollm2")
 def test_the_stored_texts_are_what_the_model_says(monkeypatch):
-    """The recorder writes the first tokens anew; one pass over the whole text says whether it goes on greedily."""
+    """The recorder writes the first tokens anew, and to its end the text that has one; whether the others go on
+    greedily, one pass over the whole text says."""
     from llm_gen.weights import load_model, load_tokenizer
     from notebooks.panels import record_texts
 
@@ -183,10 +184,13 @@ def test_the_stored_texts_are_what_the_model_says(monkeypatch):
         same, count = stored[text.name], len(text.ids)
         assert count == (len(same.ids) if same.given else 16)
         assert (text.prompt, text.ids, text.labels) == (same.prompt, same.ids[:count], same.labels[:count])
-        assert (text.given, text.ended) == (same.given, same.ended and same.given)
+        assert text.given == same.given and not text.ended
         assert same.probs[:count] == pytest.approx(text.probs, abs=1e-2)
         if not same.given:
             assert_greedy(model, tokenizer, same, steps)
+        if same.ended:
+            whole = greedy_text(same.name, model, tokenizer, same.prompt, steps)
+            assert (whole.ids, whole.labels, whole.ended) == (same.ids, same.labels, True)
 
 
 def assert_greedy(model, tokenizer, text: ScoredText, steps: int) -> None:

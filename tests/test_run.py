@@ -31,7 +31,7 @@ def outcome_of(tmp_path):
 
     def count(source: str) -> run.Outcome:
         (tmp_path / "test_some.py").write_text(source, encoding="utf-8")
-        return run.run_pytest(str(tmp_path), *QUICK)
+        return run.run_pytest([str(tmp_path)], *QUICK)
 
     return count
 
@@ -88,6 +88,18 @@ def test_the_closing_lines_say_what_ran_and_what_did_not():
     ]
 
 
+def test_the_two_parts_of_the_tests_are_all_of_them(monkeypatch):
+    monkeypatch.setattr(run.sys, "argv", ["run.py"])
+    monkeypatch.setattr(run, "fetch_weights", lambda: None)
+    given = []
+    monkeypatch.setattr(run, "run_pytest", lambda *words, **more: given.append(words) or run.Outcome(1))
+    assert run.main() == 0
+    (first, *_options), (rest, *options), *notebooks = given
+    assert rest == ["tests"] and options[: len(first)] == [f"--ignore={path}" for path in first]
+    assert first[0] == "tests/test_exercises.py" and all((run.ROOT / path).is_file() for path in first)
+    assert [paths for paths, *_options in notebooks] == [["notebooks"]] * 2
+
+
 @pytest.mark.parametrize(("failed", "status"), [(0, 0), (2, 1)])
 def test_any_failure_is_the_status(failed, status, monkeypatch, capsys):
     monkeypatch.setattr(run.sys, "argv", ["run.py", "--notebooks"])
@@ -105,7 +117,7 @@ def test_a_changed_chapter_fails_with_its_cell_and_both_outputs(tmp_path, capfd)
     cell.outputs = [nbformat.v4.new_output("stream", text="0.8\n")]
     chapter = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": {"name": "python3", "display_name": ""}})
     nbformat.write(chapter, tmp_path / "05_changed.ipynb")
-    assert run.run_pytest(str(tmp_path), *run.NBVAL, "-p", "no:xdist").failed == 1
+    assert run.run_pytest([str(tmp_path)], *run.NBVAL, "-p", "no:xdist").failed == 1
     said = capfd.readouterr().out
     for part in ("05_changed.ipynb", "share = 0.4 + 0.3", "Cell outputs differ", "'0.8", "'0.7"):
         assert part in said

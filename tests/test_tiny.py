@@ -9,8 +9,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from safetensors.torch import save_file
+
 from llm_gen import train_tiny
-from llm_gen.story import Truth, judge
+from llm_gen.story import Truth, judge, report
 from llm_gen.story.metrics import against_limit
 from llm_gen.story.report import held_out
 from llm_gen.story.tell import tell
@@ -69,19 +71,26 @@ def test_a_run_depends_on_its_recipe_alone(tokenizer):
     assert not torch.equal(weights(one), weights(other))
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tokenizer, tmp_path):
-    recipe = Recipe(**{**MINIATURE.__dict__, "steps": 54})
+def test_an_interrupted_run_goes_on_where_it_was(tokenizer, tmp_path, monkeypatch):
+    """Interrupted when the rates, warmed up, are falling already."""
+    recipe = Recipe(**{**MINIATURE.__dict__, "steps": 16})
     whole = train(recipe, tokenizer, report=lambda line: None)
+    advance = Run.advance
 
-    def interrupt(line):
-        raise KeyboardInterrupt
+    def interrupted(run):
+        if run.step == 12:
+            raise KeyboardInterrupt
+        return advance(run)
 
     state = tmp_path / "state.safetensors"
+    monkeypatch.setattr(Run, "advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        train(recipe, tokenizer, state, save_every=0.0, report=interrupt)
-    lines = []
+        train(recipe, tokenizer, state, save_every=-1.0, report=lambda line: None)
+    advanced, lines = [], []
+    monkeypatch.setattr(Run, "advance", lambda run: advanced.append(run.step) or advance(run))
     resumed = train(recipe, tokenizer, state, report=lines.append)
-    assert [line.split()[1] for line in lines] == ["54/54"]
+    assert advanced == [12, 13, 14, 15]
+    assert [line.split()[1] for line in lines] == ["16/16"]
     assert torch.equal(weights(whole), weights(resumed))
 
 
@@ -91,6 +100,33 @@ def test_a_state_of_another_recipe_is_refused(tokenizer, tmp_path):
     run.save(tmp_path / "state")
     with pytest.raises(ValueError, match="belongs to another recipe"):
         train(Recipe(**{**MINIATURE.__dict__, "seed": 9}), tokenizer, tmp_path / "state")
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 64, None])
+def test_a_broken_state_is_one_sentence_and_exit_code_1(content, tokenizer, tmp_path, monkeypatch, capsys):
+    state = tmp_path / "training.safetensors"
+    run = Run(MINIATURE, tokenizer)
+    run.save(state)
+    if content is None:  # a state of this recipe that lacks the weights
+        save_file({"x": torch.ones(1)}, state, metadata={"recipe": repr(MINIATURE), "step": "1"})
+    else:
+        state.write_bytes(content)
+    monkeypatch.setattr(train_tiny, "train_tokenizer", lambda vocab_size: tokenizer)
+    monkeypatch.setitem(RECIPES, "tiny", MINIATURE)
+    monkeypatch.setattr(train_tiny.gc, "disable", lambda: None)
+    with pytest.raises(SystemExit) as end:
+        train_tiny.main(["tiny", "--out", str(tmp_path)])
+    err = capsys.readouterr().err
+    assert end.value.code == 1 and len(err.splitlines()) == 1
+    assert "training.safetensors is no whole state of a run; remove it to start anew" in err
+
+
+def test_the_report_of_no_model_is_one_sentence_and_exit_code_1(capsys):
+    with pytest.raises(SystemExit) as end:
+        report.main(["nosuch"])
+    out, err = capsys.readouterr()
+    assert end.value.code == 1 and out == ""
+    assert len(err.splitlines()) == 1 and "there is no model 'nosuch'" in err
 
 
 def test_learning_rates_warm_up_and_fall_to_nothing():
