@@ -6,14 +6,14 @@ What has been given out is never taken back: half a character and the possible b
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Generator
 
-from llm_gen.checks import check_flag, check_integer, check_real
+from llm_gen.checks import check_flag, check_integer, check_real, check_token_ids
 from llm_gen.generation import generate_steps
 from llm_gen.sampling import check_settings, validate_sampling_args
 from llm_gen.tokenizer import Tokenizer
@@ -23,8 +23,9 @@ from llm_gen.tokenizer import Tokenizer
 class TextSettings:
     """How a text is written. temperature 0 means greedy, top_p of 1 or more means off.
 
-    max_new_tokens: at most so many; min_new_tokens: no end before; max_time: seconds; stop: strings that end the
-    text and are not part of it. Raises TypeError or ValueError naming the argument, the rule and the value.
+    max_new_tokens: at most so many; min_new_tokens: no end before, so a stop string that comes sooner is text like any
+    other; max_time: seconds; stop: strings that end the text and are not part of it. Raises TypeError or ValueError
+    naming the argument, the rule and the value.
     """
 
     temperature: float = 0.8
@@ -74,18 +75,23 @@ class TextSettings:
 class StopStrings:
     """Finds the first of several strings in a text that comes in pieces."""
 
-    def __init__(self, stops: Sequence[str]) -> None:
-        if isinstance(stops, str) or not all(isinstance(stop, str) for stop in stops):
+    def __init__(self, stops: Collection[str]) -> None:
+        # No iterator: it would be spent by this very check.
+        is_list = isinstance(stops, Collection) and not isinstance(stops, str)
+        if not is_list or not all(isinstance(stop, str) for stop in stops):
             raise TypeError(f"stop must be a list of strings, got {stops!r}")
         if "" in stops:
             raise ValueError(f"stop must hold strings of at least one character, got {list(stops)!r}")
         self.stops, self.held = tuple(stops), ""
 
-    def feed(self, piece: str) -> tuple[str, bool]:
-        """The text that may be shown now, and whether a stop string has come: it and what follows are cut off."""
+    def feed(self, piece: str, may_stop: bool = True) -> tuple[str, bool]:
+        """The text that may be shown now, and whether a stop string has come: it and what follows are cut off.
+
+        may_stop=False: a stop string that is complete now does not count.
+        """
         text = self.held + piece
         starts = [start for stop in self.stops if (start := text.find(stop)) >= 0]
-        if starts:
+        if starts and may_stop:
             self.held = ""
             return text[: min(starts)], True
         open_ends = [n for stop in self.stops for n in range(1, len(stop)) if text.endswith(stop[:n])]
@@ -116,20 +122,21 @@ def write(
     prompt: Sequence[int],
     settings: TextSettings,
     *,
-    end_ids: Sequence[int] = (),
+    end_ids: int | Sequence[int] = (),
     generator: Generator | None = None,
     answer: Answer | None = None,
 ) -> Iterator[str]:
     """Pieces of text after the ids `prompt`, as they come; the record is kept in `answer`.
 
-    end_ids end the text and are not shown. Ids that the tokenizer does not know (a model may have more rows than
-    tokens) are never drawn. Raises like `generate`; arguments are checked at the first piece.
+    end_ids: one or several ids that end the text and are not shown. Ids that the tokenizer does not know (a model may
+    have more rows than tokens) are never drawn. Raises like `generate`; arguments are checked at the first piece.
     """
     answer = Answer() if answer is None else answer
+    x, end_ids = _row(model, prompt), check_token_ids("end_ids", end_ids, model.vocab_size)
     stream, stops, start = tokenizer.stream(), StopStrings(settings.stop), time.monotonic()
     steps = generate_steps(
-        model, torch.tensor([list(prompt)], device=_device(model)), settings.max_new_tokens, **settings.sampling,
-        eos_token_id=list(end_ids), generator=generator, processors=_only_known(model, tokenizer),
+        model, x, settings.max_new_tokens, **settings.sampling,
+        eos_token_id=end_ids, generator=generator, processors=_only_known(model, tokenizer),
         min_new_tokens=settings.min_new_tokens, max_time=settings.max_time,
     )  # fmt: skip
     for step in steps:
@@ -138,14 +145,15 @@ def write(
         answer.log_probs.append(float(step.log_probs))
         answer.full_log_probs.append(float(step.full_log_probs))
         answer.seconds.append(time.monotonic() - start)
-        shown, stopped = ("", False) if token in end_ids else stops.feed(stream.feed(token))
+        may_stop = len(answer.ids) >= settings.min_new_tokens
+        shown, stopped = ("", False) if token in end_ids else stops.feed(stream.feed(token), may_stop)
         answer.text += shown
         if shown:
             yield shown
         if stopped:
             answer.finish = "stop string"
             return
-    last, stopped = stops.feed(stream.finish())
+    last, stopped = stops.feed(stream.finish(), len(answer.ids) >= settings.min_new_tokens)
     last += stops.held
     answer.text += last
     answer.finish = "stop string" if stopped else _why_it_ended(answer, settings, end_ids)
@@ -172,5 +180,10 @@ def _only_known(model: Any, tokenizer: Tokenizer) -> list[Any]:
     return [known_tokens_only]
 
 
-def _device(model: Any) -> torch.device:
-    return next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+def _row(model: Any, prompt: Sequence[int]) -> torch.Tensor:
+    """The prompt (1, P) where the model is. Raises TypeError or ValueError naming it, also when it is empty."""
+    ids = check_token_ids("prompt", prompt, model.vocab_size)
+    if not ids:
+        raise ValueError(f"prompt must hold at least one token, got {prompt!r}")
+    device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
+    return torch.tensor([ids], device=device)

@@ -107,6 +107,9 @@ def find_template(tokenizer: Tokenizer, raw: bool = False) -> Template:
     return Raw(tokenizer)
 
 
+Turn = tuple[list[int], list[int]]
+
+
 @dataclass
 class Conversation:
     """One conversation's state: the turns so far, as ids. The model holds none of it.
@@ -119,8 +122,10 @@ class Conversation:
     template: Template
     system: str | None = None
     generator: Generator | None = None
-    turns: list[tuple[list[int], list[int]]] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
     dropped: int = 0
+    # The last question, and the turns that it went on from.
+    _last: tuple[list[int], list[Turn]] | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.beginning = self.template.begin(self.template.default_system if self.system is None else self.system)
@@ -129,32 +134,52 @@ class Conversation:
         """Pieces of the answer to `text`; what was written joins the history, also when it is interrupted.
 
         Whole old turns are dropped where the context would overflow. Raises ValueError if `text` alone, with the
-        system text, leaves no room for an answer.
+        system text, leaves no room for an answer. An error before the first token leaves the history as it was.
         """
-        question = self.template.ask(text)
-        prompt, room = self._fit(question, settings.max_new_tokens)
-        if not prompt:
-            raise ValueError(_("the text must not be empty for a model without a beginning-of-text token"))
-        limited = settings.changed(max_new_tokens=min(settings.max_new_tokens, room))
-        try:
-            yield from write(
-                self.model, self.tokenizer, prompt, limited,
-                end_ids=self.template.end_ids, generator=self.generator, answer=answer,
-            )  # fmt: skip
-        finally:
-            self._remember(question, answer)
+        return self._answer(self.template.ask(text), self.turns, settings, answer)
+
+    def again(self, settings: TextSettings, answer: Answer) -> Iterator[str]:
+        """Pieces of another answer to the last text, after the same prompt, as `say` gives them; it takes the place of
+        the old one. Raises ValueError if nothing was said."""
+        if self._last is None:
+            raise ValueError(_("there is no message to answer again"))
+        return self._answer(*self._last, settings, answer)
 
     def undo(self) -> None:
-        """Forget the last turn."""
-        if self.turns:
+        """Forget the last turn; a text that had come to its end with it is open again."""
+        if self._last is not None:
+            self.turns[:], self._last = self._last[1], None
+        elif self.turns:
             self.turns.pop()
 
     def reset(self) -> None:
         """Forget all turns; the system text stays."""
         self.turns.clear()
+        self._last = None
 
-    def _fit(self, question: list[int], wanted: int) -> tuple[list[int], int]:
-        """The ids to continue, and how many new ones fit behind them."""
+    def _answer(self, question: list[int], turns: list[Turn], settings: TextSettings, answer: Answer) -> Iterator[str]:
+        """Pieces of the answer to a question after the turns; only what was begun is remembered."""
+        kept, room = self._fit(turns, question, settings.max_new_tokens)
+        prompt = [*self.beginning, *(token for turn in kept for part in turn for token in part), *question]
+        if not prompt:
+            raise ValueError(_("the text must not be empty for a model without a beginning-of-text token"))
+        limited = settings.changed(max_new_tokens=min(settings.max_new_tokens, room))
+        refused = False
+        try:
+            yield from write(
+                self.model, self.tokenizer, prompt, limited,
+                end_ids=self.template.end_ids, generator=self.generator, answer=answer,
+            )  # fmt: skip
+        except Exception:
+            refused = not answer.ids
+            raise
+        finally:
+            if not refused:
+                self.dropped += len(turns) - len(kept)
+                self._remember(question, kept, answer)
+
+    def _fit(self, turns: list[Turn], question: list[int], wanted: int) -> tuple[list[Turn], int]:
+        """The latest turns that fit before the question, and how many new ids fit behind it."""
         context = self.model.max_seq_len
         fixed = len(self.beginning) + len(question)
         if fixed >= context:
@@ -163,22 +188,18 @@ class Conversation:
                     count=fixed, context=context
                 )
             )
-        reserve = min(wanted, context // 2)
-        while self.turns and fixed + sum(map(_length, self.turns)) + reserve > context:
-            self.turns.pop(0)
-            self.dropped += 1
-        history = [token for turn in self.turns for part in turn for token in part]
-        prompt = [*self.beginning, *history, *question]
-        return prompt, context - len(prompt)
+        kept, reserve = list(turns), min(wanted, context // 2)
+        while kept and fixed + sum(map(_length, kept)) + reserve > context:
+            kept.pop(0)
+        return kept, context - fixed - sum(map(_length, kept))
 
-    def _remember(self, question: list[int], answer: Answer) -> None:
-        if isinstance(self.template, Raw) and answer.finish == "end":
-            self.turns.clear()
-        else:
-            self.turns.append((question, self.template.close(answer.ids)))
+    def _remember(self, question: list[int], kept: list[Turn], answer: Answer) -> None:
+        has_ended = isinstance(self.template, Raw) and answer.finish == "end"
+        self.turns[:] = [] if has_ended else [*kept, (question, self.template.close(answer.ids))]
+        self._last = (question, kept)
 
 
-def _length(turn: tuple[list[int], list[int]]) -> int:
+def _length(turn: Turn) -> int:
     return len(turn[0]) + len(turn[1])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from numbers import Integral
 from typing import Any
 
 from llm_gen.checks import check_flag, check_integer, check_mapping, check_real
@@ -162,19 +163,25 @@ class ModelConfig:
         if self.positions != "rope":
             raise ValueError(f"rope_scaling must go with positions 'rope', got positions {self.positions!r}")
         # A copy: the caller's dict may change, the model may not.
-        self._set("rope_scaling", dict(check_mapping("rope_scaling", self.rope_scaling)))
-        _check_scaling_fields(self.rope_scaling)
+        self._set("rope_scaling", _plain_scaling(dict(check_mapping("rope_scaling", self.rope_scaling))))
 
 
-def _check_scaling_fields(scaling: dict[str, Any]) -> None:
+def _plain_scaling(scaling: dict[str, Any]) -> dict[str, Any]:
+    """The same fields, checked, with Python's own numbers: what is no whole number becomes a float."""
     needed = ROPE_SCALING_KEYS.get(str(scaling.get("rope_type")))
     if needed is None or set(scaling) != needed | {"rope_type"}:
         raise ValueError(
             f"rope_scaling must have rope_type linear (factor) or llama3 "
             f"({', '.join(sorted(ROPE_SCALING_KEYS['llama3']))}) and nothing else, got {scaling!r}"
         )
-    for name in needed:
-        if check_real(f"rope_scaling {name}", scaling[name]) <= 0:
-            raise ValueError(f"rope_scaling {name} must be > 0, got {scaling[name]!r}")
-    if scaling["rope_type"] == "llama3" and scaling["high_freq_factor"] <= scaling["low_freq_factor"]:
+    plain = {name: _positive(name, value) if name in needed else str(value) for name, value in scaling.items()}
+    if plain["rope_type"] == "llama3" and plain["high_freq_factor"] <= plain["low_freq_factor"]:
         raise ValueError(f"rope_scaling high_freq_factor must be > low_freq_factor, got {scaling!r}")
+    return plain
+
+
+def _positive(name: str, value: object) -> float:
+    number = check_real(f"rope_scaling {name}", value)
+    if number <= 0:
+        raise ValueError(f"rope_scaling {name} must be > 0, got {value!r}")
+    return int(value) if isinstance(value, Integral) else number

@@ -17,16 +17,21 @@ from torch import Tensor
 
 from llm_gen.checks import CheckpointError, check_integer
 
+# Whether control tokens are matched is a switch in the backend, which several threads and tokenizers may share.
+_SWITCH = Lock()
+
 
 class Tokenizer:
     """Text <-> ids for one vocabulary.
 
     backend: a BPE `tokenizers.Tokenizer` with a decoder: byte-level (GPT-2, SmolLM2), sentencepiece style
-    (LLaMA, Mistral, Gemma) or with a mark at the end of a word (GPT). Its padding and truncation are cleared.
+    (LLaMA, Mistral, Gemma) or with a mark at the end of a word (GPT). It is kept, not copied: its padding and
+    truncation are cleared and its control tokens marked.
     bos_token, eos_token, pad_token: spelling of these control tokens, None if there is none.
     control_tokens: further ones, beside those that the backend calls special; unknown ones are ignored.
     chat_template: the template as the checkpoint has it (Jinja), None if it has none.
-    Raises CheckpointError if bos, eos or pad is not in the vocabulary, or the decoder is of another kind.
+    Raises CheckpointError if bos, eos or pad is not in the vocabulary, or the decoder is of another kind; TypeError
+    for a template that is no str. A copy, also one by pickle, has a backend of its own.
     """
 
     def __init__(
@@ -39,6 +44,8 @@ class Tokenizer:
         control_tokens: Iterable[str] = (),
         chat_template: str | None = None,
     ) -> None:
+        if not isinstance(chat_template, str | None):
+            raise TypeError(f"chat_template must be a str or None, got {chat_template!r}")
         backend.no_padding()
         backend.no_truncation()
         self.backend = backend
@@ -52,7 +59,6 @@ class Tokenizer:
         # What the model itself writes for a character that it does not know may well come out of typed text.
         self._never_typed = self._control - {backend.token_to_id(getattr(backend.model, "unk_token", None) or "")}
         self._spelling = _read_spelling(backend)
-        self._lock = Lock()
 
     @property
     def vocab_size(self) -> int:
@@ -61,7 +67,7 @@ class Tokenizer:
 
     def is_control(self, token: int) -> bool:
         """Whether the id is a control token (a role, an end of text), which typed text never becomes."""
-        return token in self._control
+        return check_integer("token", token, minimum=0) in self._control
 
     def encode(self, text: str, *, allow_control: bool = False, add_special_tokens: bool = True) -> list[int]:
         """Ids of a text.
@@ -73,9 +79,13 @@ class Tokenizer:
         Raises TypeError if text is no str, ValueError if it is no valid Unicode.
         """
         _check_text(text)
-        with self._lock:  # the switch sits in the backend, which several threads may use
+        with _SWITCH:
+            found = self.backend.encode_special_tokens
             self.backend.encode_special_tokens = not allow_control
-            encoding = self.backend.encode(text, add_special_tokens=add_special_tokens)
+            try:
+                encoding = self.backend.encode(text, add_special_tokens=add_special_tokens)
+            finally:
+                self.backend.encode_special_tokens = found
         if allow_control or self._never_typed.isdisjoint(encoding.ids):
             return encoding.ids
         return self._spell_out_control(encoding.ids, encoding.special_tokens_mask)
@@ -96,7 +106,7 @@ class Tokenizer:
     def token_bytes(self, token: int) -> bytes:
         """The bytes that a token stands for; none for an id without a token."""
         token = check_integer("token", token, minimum=0)
-        written = self.backend.id_to_token(token)
+        written = spelling_of(self.backend, token)
         return b"" if written is None else self._spelling.to_bytes(written, is_added=token in self._added)
 
     def token_text(self, token: int) -> str:
@@ -238,6 +248,11 @@ def _read_spelling(backend: Backend) -> _Spelling:
         return _Spelling(sentencepiece=True, space_in_front=in_front)
     known = "ByteLevel, BPEDecoder, Metaspace or its parts"
     raise CheckpointError(f"the tokenizer must have a decoder of the kind {known}, got {', '.join(kinds)}")
+
+
+def spelling_of(backend: Backend, token: int) -> str | None:
+    """How the vocabulary writes an id >= 0; None for one without a token, also beyond the backend's 32 bits."""
+    return backend.id_to_token(token) if token < 1 << 32 else None
 
 
 def _as_ids(ids: int | Sequence[int] | Tensor) -> list[int]:

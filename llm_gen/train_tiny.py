@@ -20,7 +20,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from tokenizers import Tokenizer as Backend
 from tokenizers import decoders, models, pre_tokenizers, processors, trainers
@@ -30,7 +30,7 @@ from llm_gen.model import DecoderLM
 from llm_gen.story import STORIES, Truth
 from llm_gen.text import _
 from llm_gen.tokenizer import Tokenizer
-from llm_gen.weights.native import replace_file, save_checkpoint
+from llm_gen.weights.native import replace_files, save_checkpoint
 
 CONTROL = ["<pad>", "<bos>", "<eos>"]
 DATA = Path(__file__).parent / "data"
@@ -197,16 +197,22 @@ class Run:
 
     def save(self, path: Path) -> None:
         about = {"step": str(self.step), "recipe": repr(self.recipe)}
-        replace_file(path, lambda fresh: save_file(self.tensors(), fresh, metadata=about))
+        replace_files({path: lambda fresh: save_file(self.tensors(), fresh, metadata=about)})
 
     def resume(self, path: Path) -> None:
-        """Goes on from a saved state; raises ValueError if another recipe wrote it."""
-        with safe_open(path, "pt") as file:
-            if file.metadata()["recipe"] != repr(self.recipe):
-                raise ValueError(_("{path} belongs to another recipe; remove it to start anew").format(path=path))
-            self.step = int(file.metadata()["step"])
-            for name, tensor in self.tensors().items():
-                tensor.copy_(file.get_tensor(name))
+        """Goes on from a saved state; raises ValueError if it is broken or another recipe wrote it."""
+        try:
+            with safe_open(path, "pt") as file:
+                about = file.metadata() or {}
+                if about.get("recipe") != repr(self.recipe):
+                    raise ValueError(_("{path} belongs to another recipe; remove it to start anew").format(path=path))
+                for name, tensor in self.tensors().items():
+                    tensor.copy_(file.get_tensor(name))
+                self.step = int(about["step"])
+        except (SafetensorError, OSError, KeyError, RuntimeError):
+            raise ValueError(
+                _("{path} is no whole state of a run; remove it to start anew").format(path=path)
+            ) from None
 
 
 def train(
@@ -242,7 +248,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("name", choices=RECIPES)
     parser.add_argument("--out", type=Path, help=_("folder of the checkpoint (default: inside the package)"))
     options = parser.parse_args(arguments)
-    recipe, out = RECIPES[options.name], options.out or DATA / options.name
+    try:
+        make_checkpoint(RECIPES[options.name], options.out or DATA / options.name)
+    except (ValueError, OSError) as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
+
+
+def make_checkpoint(recipe: Recipe, out: Path) -> None:
+    """Trains into the folder `out`, or goes on where a run there was stopped."""
     out.mkdir(parents=True, exist_ok=True)
     state = out / "training.safetensors"
     tokenizer = train_tokenizer(recipe.vocab_size)

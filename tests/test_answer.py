@@ -78,6 +78,37 @@ def test_several_end_ids_and_a_minimum_length():
     assert END_ID not in say("ab" + END, settings)[1].ids[:4]
 
 
+def test_a_stop_string_ends_no_text_before_its_minimum_length():
+    settings = TextSettings(greedy=True, stop=("b",), min_new_tokens=4)
+    assert say("abcabc" + END, settings)[1].text == "abca"
+    assert say("abca" + END, settings)[1].finish == "end"
+    assert say("ab" + END, settings.changed(min_new_tokens=2))[1].text == "a"
+    stops = StopStrings(["aa"])
+    assert [stops.feed(piece, n == 3) for n, piece in enumerate("xaaa")] == [
+        ("x", False), ("", False), ("a", False), ("", True),
+    ]  # fmt: skip
+
+
+def test_one_end_id_may_stand_alone():
+    assert say("ab!cd", end_ids=TOKENIZER.encode("!")[0])[1].text == "ab"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "end_ids", "error", "words"),
+    [
+        ([], (), ValueError, r"prompt must hold at least one token, got \[\]"),
+        ([1.5], (), TypeError, "prompt must be an integer, got 1.5"),
+        ("ab", (), TypeError, "prompt must be an integer, got 'ab'"),
+        ([9999], (), ValueError, "prompt must lie in the vocabulary .*, got 9999"),
+        ([5], "ab", TypeError, "end_ids must be an integer, got 'ab'"),
+        ([5], [9999], ValueError, "end_ids must lie in the vocabulary .*, got 9999"),
+    ],
+)
+def test_a_wrong_prompt_or_end_is_refused_by_name(prompt, end_ids, error, words):
+    with pytest.raises(error, match=words):
+        next(write(Talker(TOKENIZER, ["a"]), TOKENIZER, prompt, GREEDY, end_ids=end_ids))
+
+
 def test_time_that_has_run_out_ends_the_text_after_one_step():
     pieces, answer = say("abc", TextSettings(greedy=True, max_time=0))
     assert pieces == ["a"] and answer.finish == "time"
@@ -131,6 +162,8 @@ def test_h08_settings_say_what_they_mean(settings, said):
         ({"max_time": float("nan")}, ValueError, "max_time must be finite"),
         ({"stop": "word"}, TypeError, "stop must be a list of strings"),
         ({"stop": ("",)}, ValueError, "at least one character"),
+        ({"stop": None}, TypeError, "stop must be a list of strings, got None"),
+        ({"stop": iter(["a"])}, TypeError, "stop must be a list of strings"),
         ({"greedy": 1}, TypeError, "greedy must be True or False"),
     ],
 )

@@ -1,5 +1,6 @@
 """Conversations: templates, typed markers, interrupted answers, a history that fits."""
 
+import copy
 import itertools
 
 import jinja2
@@ -91,6 +92,73 @@ def test_undo_and_reset():
     assert len(conversation.turns) == 1
     conversation.reset()
     assert conversation.turns == [] and conversation.beginning
+
+
+def test_another_answer_has_the_same_prompt_and_takes_the_place_of_the_first():
+    conversation = start([f"answer {number}{END}" for number in range(5)], context=150)
+    for text in ("question 0", "question 1", "question 2"):
+        ask(conversation, text)
+    assert conversation.dropped == 1
+    assert "".join(conversation.again(GREEDY, Answer())) == "answer 3"
+    assert conversation.model.prompts[3] == conversation.model.prompts[2]
+    assert (len(conversation.turns), conversation.dropped) == (2, 1)
+    conversation.reset()
+    with pytest.raises(ValueError, match="no message to answer again"):
+        conversation.again(GREEDY, Answer())
+
+
+def test_a_raw_text_that_has_ended_is_open_again_for_another_answer():
+    tokenizer = byte_tokenizer(markers=("<eos>",), eos="<eos>", template=None)
+    conversation = start([" upon", " time.<eos>", " day.<eos>"], tokenizer=tokenizer)
+    ask(conversation, "Once", TextSettings(greedy=True, max_new_tokens=5))
+    ask(conversation, " a")
+    assert "".join(conversation.again(GREEDY, Answer())) == " day."
+    assert spelled(conversation.model.prompts[2], tokenizer) == "Once upon a"
+    conversation.undo()
+    assert len(conversation.turns) == 1
+
+
+def test_a_call_that_could_not_begin_leaves_nothing_behind():
+    conversation = start(["Hi." + END, "Fine." + END, "Late." + END], context=150)
+    ask(conversation, "Hello")
+    before = copy.deepcopy(conversation.turns)
+    conversation.generator = "x"
+    for begin in (
+        lambda: ask(conversation, "y" * 60, TextSettings()),
+        lambda: next(conversation.again(TextSettings(), Answer())),
+    ):
+        with pytest.raises(TypeError, match="generator"):
+            begin()
+    conversation.generator, model = None, conversation.model
+    conversation.model = FailsAt(model, step=0)
+    with pytest.raises(RuntimeError, match="broken"):
+        ask(conversation, "How are you?")
+    assert (conversation.turns, conversation.dropped) == (before, 0)
+    conversation.model = FailsAt(model, step=2)
+    with pytest.raises(RuntimeError, match="broken"):
+        ask(conversation, "And now?")
+    assert spelled(conversation.turns[1][1]) == f"Fi{END}\n", "what was written stays"
+
+
+class FailsAt(Talker):
+    """The talker `model`, which breaks at one of its steps."""
+
+    def __init__(self, model, step):
+        vars(self).update(vars(model), left=step)
+
+    def __call__(self, *args, **kwargs):
+        if self.left == 0:
+            raise RuntimeError("broken")
+        self.left -= 1
+        return super().__call__(*args, **kwargs)
+
+
+def test_a_conversation_can_be_copied():
+    conversation = start(["Hi." + END, "Fine." + END])
+    ask(conversation, "Hello")
+    other = copy.deepcopy(conversation)
+    ask(other, "How are you?")
+    assert (len(conversation.turns), len(other.turns)) == (1, 2)
 
 
 def test_the_plain_form_is_for_gpt2_vocabularies():

@@ -50,6 +50,26 @@ def test_a_prompt_may_come_through_a_pipe(talker, capsys, monkeypatch):
     assert capsys.readouterr().out == "OnceOne.\n"
 
 
+def test_the_newline_that_echo_adds_is_no_part_of_the_prompt(talker, capsys, monkeypatch):
+    typed(monkeypatch, "Once\n\n")
+    assert main(["generate", "--greedy"]) == 0
+    assert capsys.readouterr().out == "Once\nOne.\n", "one newline, not all"
+
+
+def test_a_closed_input_is_an_empty_one(talker, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    assert main(["chat"]) == 0
+    assert main(["generate"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "--prompt must hold some text, got ''" in err.splitlines()[-1]
+
+
+def test_messages_stay_out_of_the_text_where_stderr_is_closed(talker, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    assert main(["generate", "--prompt", "a"]) == 0
+    assert capsys.readouterr().out == "aOne.\n"
+
+
 def test_a_conversation_with_its_commands(talker, capsys, monkeypatch):
     lines = ["hi", "/retry", "/set temperature 1.2", "/set top-k 5", "/set top_k off", "/settings", "/reset", "yo"]
     typed(monkeypatch, "\n".join([*lines, "/help", "/nonsense", "/set colour 3", "/set top_p x", ""]))
@@ -66,6 +86,28 @@ def test_retry_without_a_message_says_so(talker, capsys, monkeypatch):
     typed(monkeypatch, "/retry\n")
     assert main(["chat"]) == 0
     assert "no message to answer again" in capsys.readouterr().err
+
+
+def test_what_is_refused_in_one_line_does_not_end_the_talk(talker, capsys, monkeypatch):
+    def refuse(session, line):
+        raise TypeError("this line is refused")
+
+    typed(monkeypatch, "/set max_new_tokens off\n/set max_time off\nhi\n")
+    assert main(["chat", "--seed", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "One.\n" and "max_new_tokens cannot be 'off'" in err
+    typed(monkeypatch, "a\nb\n")
+    monkeypatch.setattr(talk, "handle", refuse)
+    assert main(["chat"]) == 0
+    assert capsys.readouterr().err.count("this line is refused") == 2
+
+
+def test_retry_after_a_refused_message_answers_the_one_before_it(talker, capsys, monkeypatch):
+    typed(monkeypatch, f"hi\n{'x' * 500}\n/retry\n")
+    assert main(["chat", "--seed", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert out == "One.\nTwo.\n" and err.count("must also hold an answer") == 1
+    assert talker.prompts[0] == talker.prompts[1]
 
 
 def test_ctrl_c_stops_the_answer_and_not_the_conversation(talker, capsys, monkeypatch):
@@ -90,6 +132,8 @@ def test_ctrl_c_stops_the_answer_and_not_the_conversation(talker, capsys, monkey
         (["chat", "--top_k", "5", "--top_p", "0.5"], "top_k and top_p must not be combined"),
         (["generate", "--prompt", " "], "--prompt must hold some text"),
         (["generate", "--prompt", "x", "--temperature", "nan"], "temperature must be finite"),
+        (["generate", "--prompt", "x", "--seed", "9" * 23], "--seed must lie in -9223372036854775808..1844674"),
+        (["compare", "--prompt", "x", "--seed", "9" * 23], "--seed must lie in"),
         (["generate", "--prompt", "x", "--top-p", "0"], "top_p must lie in"),
         (["compare", "--prompt", "x", "--temperature", "1,-2"], "temperature must be > 0"),
     ],
@@ -120,6 +164,8 @@ def test_a_missing_checkpoint_or_device_is_one_sentence(capsys):
     assert "there is no model 'no/such/folder'" in capsys.readouterr().err.splitlines()[-1]
     assert main(["info", "--device", "abacus"]) == 1
     assert "--device must name a device" in capsys.readouterr().err.splitlines()[-1]
+    assert main(["generate", "--prompt", "Once", "--device", "meta"]) == 2
+    assert "--device must name a device that computes, got 'meta'" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_settings_side_by_side_fit_the_terminal(talker, capsys):

@@ -46,6 +46,13 @@ def test_numpy_numbers_become_plain_ones():
     assert (config.vocab_size, config.dropout) == (31, 0.5)
 
 
+def test_numbers_of_rope_scaling_become_plain_ones_too():
+    numbers = {"factor": np.float32(8), "original_max_position_embeddings": np.int64(8192)}
+    config = ModelConfig(**SIZES, rope_scaling={**LLAMA3, **numbers})
+    assert json.loads(json.dumps(config.to_dict()))["rope_scaling"] == LLAMA3
+    assert type(config.rope_scaling["original_max_position_embeddings"]) is int
+
+
 def test_config_cannot_be_changed_not_even_through_the_callers_dict():
     scaling = {"rope_type": "linear", "factor": 2.0}
     config = ModelConfig(**SIZES, rope_scaling=scaling)

@@ -218,3 +218,9 @@ def test_a_tokenizer_with_wrong_or_missing_parts_is_refused(tmp_path, changes, m
     with pytest.raises(CheckpointError) as caught:
         load_tokenizer(write_vocabulary(tmp_path / "t.gguf", **changes))
     assert str(caught.value).split(": ", 1)[1] == message
+
+
+def test_a_chat_template_that_is_no_text_is_refused(tmp_path):
+    path = write(tmp_path / "t.gguf", {}, FIELDS | {"tokenizer.chat_template": 5})
+    with pytest.raises(CheckpointError, match=r"tokenizer\.chat_template must be a text, got 5"):
+        load_tokenizer(path)

@@ -290,6 +290,8 @@ def test_configs_of_published_models_are_understood(name, tmp_path):
     ("llama", {"intermediate_size": None}, ["intermediate_size"]),
     ("mixtral", {"num_experts_per_tok": 9}, ["num_experts_per_tok must be <= num_local_experts 4, got 9"]),
     ("llama", {"num_hidden_layers": 10**9}, ["too few for 1000000000 blocks"]),
+    ("llama", {"vocab_size": 10**18}, ["config.json describes no usable model: it is too large to be one"]),
+    ("llama", {"vocab_size": 10**30}, ["config.json describes no usable model: it is too large to be one"]),
     ("llama", {"vocab_size": 10**12}, ["model.embed_tokens.weight", "lm_head.weight"]),
 ])  # fmt: skip
 def test_what_is_not_honoured_is_refused_by_name(family, fields, named, editable):

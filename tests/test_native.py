@@ -62,6 +62,57 @@ def test_saving_again_replaces_the_checkpoint(folder, tokenizer):
     assert torch.equal(load_checkpoint(folder)[0].embed.weight, model.embed.weight)
 
 
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", ["json.dumps", "save_file"])
+def test_a_save_that_fails_leaves_the_old_checkpoint_whole(folder, tokenizer, monkeypatch, name):
+    def fail(*args, **kwargs):
+        raise TypeError("cannot be written")
+
+    before, model = contents(folder), DecoderLM({"vocab_size": 300, **SIZES})
+    monkeypatch.setattr(f"llm_gen.weights.native.{name}", fail)
+    with pytest.raises(TypeError, match="cannot be written"):
+        save_checkpoint(folder, model, tokenizer)
+    assert contents(folder) == before
+
+
+def test_a_weight_too_large_for_the_dtype_is_refused_by_name(tmp_path, folder, tokenizer):
+    before, model = contents(folder), DecoderLM({"vocab_size": 300, **SIZES})
+    with torch.no_grad():
+        model.head.weight[3, 1] = -1e6
+    words = r"torch\.float16 has no -1e\+06, which is in head\.weight; torch\.float32 has"
+    for target in (folder, tmp_path / "none"):
+        with pytest.raises(ValueError, match=words):
+            save_checkpoint(target, model, tokenizer)
+    assert contents(folder) == before and not (tmp_path / "none").exists()
+    save_checkpoint(folder, model, tokenizer, dtype=torch.float32)
+    assert torch.equal(load_checkpoint(folder)[0].head.weight, model.head.weight)
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.bool, "float32"])
+def test_a_dtype_that_is_not_floating_is_refused(folder, tokenizer, dtype):
+    with pytest.raises(TypeError, match="dtype must be a floating torch dtype, got"):
+        save_checkpoint(folder, DecoderLM({"vocab_size": 300, **SIZES}), tokenizer, dtype=dtype)
+    with pytest.raises(TypeError, match="dtype must be a floating torch dtype, got"):
+        load_checkpoint(folder, dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.bool])
+def test_weights_that_are_no_floating_numbers_are_refused(folder, dtype):
+    change_tensors(folder, lambda tensors: tensors.update({"head.weight": tensors["head.weight"].to(dtype)}))
+    with pytest.raises(CheckpointError, match=f"must hold floating-point numbers, got {dtype} in head.weight"):
+        load_checkpoint(folder)
+
+
+def test_a_chat_template_that_is_no_text_is_refused_at_loading(folder):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "chat_template": 5}))
+    with pytest.raises(CheckpointError, match=r"config\.json is broken: chat_template must be a text"):
+        load_checkpoint(folder)
+
+
 def change_tensors(folder, change):
     tensors = load_file(folder / "model.safetensors")
     change(tensors)
@@ -111,6 +162,11 @@ def test_a_missing_file_is_named(folder, name):
     ("config", "message"),
     [
         ("{", "no JSON"),
+        ('{"a":' * 100_000, "nested too deep"),
+        ({"format": "llm_gen", "model": {**SIZES, "vocab_size": 10**18}}, "too large to be one"),
+        ({"format": "llm_gen", "model": {**SIZES, "vocab_size": 10**30}}, "too large to be one"),
+        ({"format": "llm_gen", "model": {**SIZES, "vocab_size": 300, "mlp_dim": 10**18}}, "too large to be one"),
+        ({"format": "llm_gen", "model": {**SIZES, "vocab_size": 300, "num_layers": 10**9}}, "too few for 1000000000"),
         ({"model": {}}, "must have the format 'llm_gen', got None"),
         ({"format": "llm_gen"}, "must hold the object 'model', got None"),
         ({"format": "llm_gen", "model": {**SIZES, "vocab_size": 300, "wings": 2}}, "describes no model: .*wings"),

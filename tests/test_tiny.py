@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
-
 from safetensors.torch import save_file
 
 from llm_gen import train_tiny

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 
 import pytest
 import torch
@@ -202,8 +204,9 @@ def test_bos_is_added_where_the_checkpoint_wants_it():
 
 def test_ids_without_a_token_decode_to_nothing():
     beyond = BYTES.vocab_size
-    assert BYTES.decode([beyond, *BYTES.encode("th"), 2**31]) == "th"
-    assert (BYTES.token_text(beyond), BYTES.token_bytes(beyond)) == ("", b"")
+    assert BYTES.decode([beyond, *BYTES.encode("th"), 2**31, 2**32, 2**70]) == "th"
+    for token in (beyond, 2**40):
+        assert (BYTES.token_text(token), BYTES.token_bytes(token)) == ("", b"")
 
 
 def test_an_added_token_is_text_and_not_letters_of_the_byte_alphabet():
@@ -227,6 +230,34 @@ def test_ids_may_be_a_tensor():
     ids = BYTES.encode("the th")
     assert BYTES.decode(torch.tensor(ids)) == "the th"
     assert "".join(map(BYTES.stream().feed, torch.tensor(ids))) == "the th"
+
+
+def test_an_id_is_control_whatever_kind_of_integer_it_is():
+    assert all(BYTES.is_control(kind) for kind in (torch.tensor(1), torch.tensor([1])[0], torch.tensor(1).numpy()))
+    assert not BYTES.is_control(torch.tensor(5)) and not BYTES.is_control(2**40)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+def test_a_tokenizer_and_a_stream_can_be_copied(copied):
+    tokenizer = Tokenizer(byte_level(), eos_token="<|im_end|>", chat_template="T")
+    other, text = copied(tokenizer), "the th <|im_end|> é"
+    for allow in (False, True):
+        assert other.encode(text, allow_control=allow) == tokenizer.encode(text, allow_control=allow)
+    assert (other.eos_id, other.chat_template, other.vocab_size) == (1, "T", tokenizer.vocab_size)
+    stream = tokenizer.stream()
+    first, second = tokenizer.encode("é")
+    stream.feed(first)
+    assert copy.deepcopy(stream).feed(second) == stream.feed(second) == "é"
+
+
+def test_encoding_leaves_the_switch_of_the_callers_backend_alone():
+    backend = byte_level()
+    tokenizer = Tokenizer(backend)
+    for before in (False, True):
+        backend.encode_special_tokens = before
+        for allow in (False, True):
+            tokenizer.encode("<|im_end|>", allow_control=allow)
+            assert backend.encode_special_tokens is before
 
 
 def test_pad_batch_pads_on_the_left():
@@ -263,6 +294,7 @@ def test_pad_batch_takes_pad_then_eos_then_zero():
         (lambda: BYTES.pad_batch("th"), TypeError, "rows must be a list of texts or of id lists, got 'th'"),
         (lambda: BYTES.pad_batch(["th", ""]), ValueError, "rows must hold at least one token each, but row 1 is empty"),
         (lambda: BYTES.pad_batch([[1], [-2]]), ValueError, "token must be an integer >= 0, got -2"),
+        (lambda: Tokenizer(byte_level(), chat_template=5), TypeError, "chat_template must be a str or None, got 5"),
         (
             lambda: Tokenizer(byte_level(), eos_token="</s>"),
             CheckpointError,
@@ -368,13 +400,24 @@ def test_a_broken_folder_gives_one_sentence(tmp_path):
         ('{"eos_token": 5}', "is broken: "),
         ('{"added_tokens_decoder": []}', "is broken: "),
         ('{"chat_template": [{}]}', "is broken: "),
+        ('{"chat_template": 5}', "is broken: chat_template must be a text, or a list of named texts, got 5"),
+        ('{"chat_template": [{"name": "default", "template": 5}]}', "is broken: chat_template must"),
+        ('{"unk_token": {"content": 5}}', "is broken: unk_token must be a text or hold one as its content"),
+        ('{"additional_special_tokens": 5}', "is broken: additional_special_tokens must be a list"),
+        ('{"added_tokens_decoder": {"1": 5}}', "is broken: added_tokens_decoder must be an object of tokens"),
+        ('{"eos_token_id": 1099511627776}', "is broken: eos_token_id must be an integer below .*, got 1099511627776"),
+        ('{"eos_token_id": [true]}', "is broken: eos_token_id must be an integer"),
+        ("[" * 100_000, "nested too deep"),
+        ('{"eos_token_id": ' + "9" * 5000 + "}", "is no JSON: "),
     ],
 )
-def test_broken_settings_give_one_sentence(tmp_path, settings, words):
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "config.json"])
+def test_broken_settings_give_one_sentence_that_names_the_file(tmp_path, name, settings, words):
     write(tmp_path, byte_level())
-    (tmp_path / "tokenizer_config.json").write_text(settings)
-    with pytest.raises(CheckpointError, match=words):
+    (tmp_path / name).write_text(settings)
+    with pytest.raises(CheckpointError, match=words) as caught:
         load_tokenizer(tmp_path)
+    assert name in str(caught.value) or "vocabulary" in words
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from llm_gen.checks import CheckpointError
 from llm_gen.cli import commands
+from llm_gen.cli.output import tell
 from llm_gen.text import _
 
 DONE, FAILED, WRONG_ARGUMENTS, INTERRUPTED = 0, 1, 2, 130
@@ -39,7 +40,10 @@ def build_parser() -> argparse.ArgumentParser:
     chat.add_argument("--raw", action="store_true", help=_("no chat template: go on with the text"))
     generate = _command(wanted, "generate", commands.generate, _("go on with one or several texts"))
     generate.add_argument(
-        "--prompt", metavar="TEXT", action="append", help=_("may be given several times; default: standard input")
+        "--prompt",
+        metavar="TEXT",
+        action="append",
+        help=_("may be given several times; default: standard input, without the newline at its end"),
     )
     compare = _command(wanted, "compare", commands.compare, _("one prompt under several settings, side by side"))
     compare.add_argument("--prompt", metavar="TEXT", required=True)
@@ -91,5 +95,5 @@ def _dashed(word: str) -> str:
 
 
 def _say(message: object, code: int) -> int:
-    print(f"llm-gen: {message}", file=sys.stderr)
+    tell(f"llm-gen: {message}")
     return code

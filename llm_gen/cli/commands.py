@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import sys
 import time
 from collections.abc import Iterator
 
@@ -16,7 +15,7 @@ from llm_gen.cache import kv_cache_bytes
 from llm_gen.chat import Conversation, find_template
 from llm_gen.cli import columns
 from llm_gen.cli.output import as_record, show, tell
-from llm_gen.cli.settings import check_device, check_prompts, first_seed, make_generator, read_settings
+from llm_gen.cli.settings import check_device, check_prompts, first_seed, make_generator, piped_text, read_settings
 from llm_gen.cli.talk import talk
 from llm_gen.model import DecoderLM
 from llm_gen.text import _
@@ -45,7 +44,7 @@ def chat(args: argparse.Namespace) -> None:
 def generate(args: argparse.Namespace) -> None:
     """Go on with each prompt by itself: every one gets what it would get alone."""
     settings = read_settings(args)
-    prompts = args.prompt if args.prompt is not None else [sys.stdin.read()]
+    prompts = args.prompt if args.prompt is not None else [piped_text()]
     check_prompts(prompts)
     model, tokenizer = load(args)
     tell(_("settings: {settings}").format(settings=settings))

@@ -11,7 +11,8 @@ from llm_gen.tokenizer import Tokenizer
 
 
 def tell(message: str) -> None:
-    print(message, file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # closed by the shell; print would turn to stdout
+        print(message, file=sys.stderr, flush=True)
 
 
 def show(pieces: Iterable[str], quiet: bool = False) -> None:

@@ -49,15 +49,23 @@ def setting_row(model, tokenizer, setting: dict, count: int) -> str:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    from llm_gen.weights import load_model, load_tokenizer
-
     parser = argparse.ArgumentParser(prog="python -m llm_gen.story.report", description=_("Measure a story model."))
     parser.add_argument("model", nargs="?", default="tiny", help=_("name or folder of a checkpoint"))
     parser.add_argument("--stories", type=int, default=500, help=_("stories per row of the table"))
     parser.add_argument("--no-table", action="store_true", help=_("only the loss"))
     options = parser.parse_args(arguments)
+    try:
+        measure(options.model, 0 if options.no_table else options.stories)
+    except (ValueError, OSError) as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
+
+
+def measure(name: str, stories: int) -> None:
+    """Print the loss of a checkpoint and a table with so many stories per row, or none."""
+    from llm_gen.weights import load_model, load_tokenizer
+
     begun = time.perf_counter()
-    model, tokenizer = load_model(options.model), load_tokenizer(options.model)
+    model, tokenizer = load_model(name), load_tokenizer(name)
     tell(model, tokenizer, 1, max_new_tokens=1)
     print(_("loaded and first token after {seconds:.2f} s").format(seconds=time.perf_counter() - begun))
     print(_("parameters: {count}").format(count=sum(p.numel() for p in model.parameters())))
@@ -66,11 +74,11 @@ def main(arguments: list[str] | None = None) -> None:
         "held-out nats per token: model {model:.4f}, limit {truth:.4f}, {above:.2%} above; {excess} nats per story"
     )
     print(line.format(model=limit.model, truth=limit.truth, above=limit.above, excess=limit.excess))
-    if not options.no_table:
+    if stories:
         print("| setting | texts | grammatical | consistent | distinct-2 of 100 | repeated 4-grams |")
         print("|---|---|---|---|---|---|")
         for setting in GRID:
-            print(setting_row(model, tokenizer, setting, options.stories), flush=True)
+            print(setting_row(model, tokenizer, setting, stories), flush=True)
 
 
 if __name__ == "__main__":

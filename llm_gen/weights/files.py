@@ -27,8 +27,10 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in a JSON file. Raises CheckpointError if it is missing, broken or no object."""
     try:
         values = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
+    except ValueError as error:
         raise CheckpointError(f"{path} is no JSON: {error}") from None
+    except RecursionError:
+        raise CheckpointError(f"{path} is no usable JSON: it is nested too deep") from None
     if not isinstance(values, dict):
         raise CheckpointError(f"{path} must hold a JSON object, got {type(values).__name__}")
     return values

@@ -63,10 +63,7 @@ def load_gguf(path: str | Path, native: bool = False) -> DecoderLM:
     """
     file = GGUFFile(path)
     config = read_config(file)
-    try:
-        model = blank_model(config)
-    except RuntimeError:
-        raise CheckpointError(f"{path} describes no usable model: it is too large to be one") from None
+    model = blank_model(config, file.path)
     layout = {name: _sources(name, tensor, config) for name, tensor in model.named_parameters()}
     wanted = {name: rows for sources in layout.values() for name, rows in sources.items()}
     check_tensors(file.path, wanted, file.tensors)

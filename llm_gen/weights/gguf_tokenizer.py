@@ -37,8 +37,11 @@ def read_gguf_tokenizer(path: str | Path) -> Tokenizer:
         _check(fields)
         backend = _byte_level_bpe(fields)
         named = {name: _token_at(fields, key) for name, key in _NAMED.items()}
+        template = file.metadata.get("tokenizer.chat_template")
+        if not isinstance(template, str | None):
+            raise CheckpointError(f"tokenizer.chat_template must be a text, got {template!r}")
         backend.post_processor = _ends(backend, fields, named)
-        return Tokenizer(backend, **named, chat_template=file.metadata.get("tokenizer.chat_template"))
+        return Tokenizer(backend, **named, chat_template=template)
     except CheckpointError as error:
         raise CheckpointError(f"{path}: {error}") from None
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from llm_gen.checks import CheckpointError
 from llm_gen.config import ModelConfig
 from llm_gen.model import DecoderLM
-from llm_gen.weights.blank import blank_model
+from llm_gen.weights.blank import blank_model, check_count
 from llm_gen.weights.files import read_json
 from llm_gen.weights.hugging_face.config import read_config
 from llm_gen.weights.hugging_face.families import Family
@@ -40,8 +40,8 @@ def load_hugging_face(folder: str | Path, dtype: torch.dtype = torch.float32) ->
     family, config = read_config(folder / CONFIG)
     stored = stored_tensors(folder, family)
     _drop_tied_head(folder, family, config, stored)
-    _check_count(folder, config, stored)
-    model = blank_model(config)
+    check_count(folder, config, len(stored))
+    model = blank_model(config, folder / CONFIG)
     plan = {name: pieces(family, config, name, tensor) for name, tensor in model.named_parameters()}
     _check_tensors(folder, family, plan, stored)
     weights = {name: _read(model.get_parameter(name), parts, stored, dtype) for name, parts in plan.items()}
@@ -74,13 +74,6 @@ def _check_tensors(folder: Path, family: Family, plan: dict[str, list[Piece]], s
         elif stored[name].shape != piece.shape:
             faults.misshaped.append(f"{stored[name].key} {stored[name].shape} instead of {piece.shape}")
     faults.raise_any(folder)
-
-
-def _check_count(folder: Path, config: ModelConfig, stored: dict[str, StoredTensor]) -> None:
-    """Stops an absurd config before a model of that many blocks is built."""
-    blocks = config.num_layers * (config.num_experts or 1)
-    if blocks > len(stored):
-        raise CheckpointError(f"{folder} holds {len(stored)} tensors, too few for {blocks} blocks or experts")
 
 
 def _drop_tied_head(folder: Path, family: Family, config: ModelConfig, stored: dict[str, StoredTensor]) -> None:
