@@ -26,6 +26,7 @@ LAYERS = [
     ["scaling"],
     ["nucleus"],
     ["sampling"],
+    ["spelling"],
     ["tokenizer"],
     ["families"],
     ["layers"],

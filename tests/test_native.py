@@ -1,6 +1,7 @@
 """Own checkpoints: what is saved comes back, and a broken folder is refused in one sentence."""
 
 import json
+from copy import deepcopy
 
 import pytest
 import torch
@@ -8,6 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from llm_gen.checks import CheckpointError
 from llm_gen.model import DecoderLM
+from llm_gen.tokenizer import Tokenizer
 from llm_gen.train_tiny import train_tokenizer
 from llm_gen.weights.native import load_checkpoint, save_checkpoint
 
@@ -47,6 +49,12 @@ def test_half_precision_on_disk_is_float32_in_memory_unless_another_dtype_is_wan
         model, _ = load_checkpoint(folder, dtype)
         assert {p.dtype for p in model.parameters()} == {expected}
         assert torch.equal(model.embed.weight, on_disk["embed.weight"].to(expected))
+
+
+def test_a_chat_template_is_saved_with_the_tokenizer(tmp_path, tokenizer):
+    templated = Tokenizer(deepcopy(tokenizer).backend, eos_token="<eos>", chat_template="{{ messages }}")
+    save_checkpoint(tmp_path, DecoderLM({"vocab_size": 300, **SIZES}), templated)
+    assert load_checkpoint(tmp_path)[1].chat_template == "{{ messages }}"
 
 
 def test_the_tokenizer_comes_back_with_its_control_tokens(folder, tokenizer):

@@ -14,7 +14,8 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 from tokenizers import Tokenizer as Backend
 
 from llm_gen.checks import CheckpointError
-from llm_gen.tokenizer import Tokenizer, byte_alphabet
+from llm_gen.spelling import byte_alphabet
+from llm_gen.tokenizer import Tokenizer
 from llm_gen.weights import load_tokenizer
 
 CONTROL = ["<|im_start|>", "<|im_end|>"]

@@ -39,6 +39,8 @@ def save_checkpoint(
     folder = Path(folder)
     tensors = {name: _cast(name, tensor, dtype) for name, tensor in model.state_dict().items()}
     config = {"format": FORMAT, "model": model.config.to_dict(), **control_tokens(tokenizer)}
+    if tokenizer.chat_template is not None:
+        config["chat_template"] = tokenizer.chat_template
     text = json.dumps(config, indent=2) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     replace_files({

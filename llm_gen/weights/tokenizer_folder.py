@@ -9,7 +9,8 @@ from typing import Any
 from tokenizers import Tokenizer as Backend
 
 from llm_gen.checks import CheckpointError
-from llm_gen.tokenizer import Tokenizer, spelling_of
+from llm_gen.spelling import spelling_of
+from llm_gen.tokenizer import Tokenizer
 from llm_gen.weights.files import read_json, read_text
 
 _NAMED = ("bos_token", "eos_token", "pad_token")
