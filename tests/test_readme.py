@@ -50,7 +50,7 @@ def test_its_speeds_are_those_of_the_recorded_runs():
     recorded = (ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8").split("\n## ")
     assert " with AVX2, " in recorded[0] and " with AVX512, " in recorded[1]
     runs = [{tuple(cells[1:3]): cells[6] for cells in table_rows(run) if len(cells) == 10} for run in recorded[:2]]
-    claims = [cells for cells in table_rows(README) if len(cells) == 4 and (cells[0], cells[1]) in runs[0]]
+    claims = [cells for cells in table_rows(README.partition("times as fast")[2]) if len(cells) == 4]
     assert len(claims) >= 5
     for what, beside, *ratios in claims:
         assert [float(ratio) for ratio in ratios] == [round(float(run[what, beside]), 1) for run in runs], what
