@@ -57,6 +57,7 @@ def generate(
 
     processors: functions (ids (B, S), logits (B, V)) -> logits (B, V), applied in order before the temperature, to
     greedy decoding too; ids is the text so far, with -1 for padding. warpers: the same, after top-p, for sampling only.
+    What they make of a row that has ended does not matter.
     min_new_tokens: no eos before. max_time: seconds; the step in which they run out is the last.
 
     Gradients are off; the model's mode stays, with one UserWarning for dropout in train mode. x and the mask are not
