@@ -17,7 +17,16 @@ def shares(weights: list[int]) -> list[float]:
     return [weight / total for weight in weights]
 
 
-check_shares = Check(shares, weights=ListOf(Whole(1, 9), least=1, most=4), examples=[([5, 3, 2],), ([1, 3],), ([4],)])
+check_shares = Check(
+    shares,
+    weights=ListOf(Whole(1, 9), least=1, most=4),
+    examples=[
+        ([5, 3, 2],),
+        ([1, 3],),
+        ([4],),
+        ([300, 12, 5, 3, 2, 1],),
+    ],
+)
 not_checked = "weights that are 0 or no whole numbers"
 
 

@@ -27,6 +27,8 @@ check_sums = Check(
         (torch.tensor([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]).log(), torch.tensor([0, 1, 2]), 1),
         (torch.tensor([[60.0, 0.0], [0.0, 60.0]]), torch.tensor([0, 1]), 1),
         (torch.tensor([[0.0, 200.0], [0.0, 0.0]]), torch.tensor([0, 0]), 1),
+        (torch.tensor([[0.0, 1000.0], [0.0, 0.0]]), torch.tensor([0, 0]), 1),
+        (torch.arange(24.0).reshape(12, 2) % 5, torch.arange(12) % 2, 6),
     ],
     valid=lambda logits, ids, prompt_len: prompt_len <= len(ids),
     tolerance=1e-4,

@@ -2,8 +2,8 @@
 
 The logits (B, T, V) hold a prediction for every position, but only the last one is about a token that is not
 there yet. Everything is computed again at each step; the cache of chapter 8 is the cure for that. The check
-uses a model whose next id is the sum of all ids so far, modulo 10, so a loop that shows it less than the
-whole text is found out.
+uses a model whose next id depends on every id so far and on its place, so a loop that shows it anything but
+the whole text, in order, is found out.
 """
 
 from collections.abc import Callable
@@ -27,12 +27,13 @@ def generate_greedy(model: Callable[[Tensor], Tensor], ids: Tensor, max_new_toke
 
 
 class SumModel:
-    """Its next id is (sum of all ids so far) mod 10; the last digit of the sum has the highest logit."""
+    """Its next id is the last digit of a sum over all ids so far, each of them plus 1 and times its place."""
 
     vocab_size, max_seq_len = 10, 1000
 
     def __call__(self, ids: Tensor, attention_mask: Tensor | None = None, cache: None = None) -> Tensor:
-        following = ids.cumsum(dim=1) % self.vocab_size
+        places = torch.arange(1, ids.shape[1] + 1)
+        following = ((ids + 1) * places).cumsum(dim=1) % self.vocab_size
         return -(torch.arange(self.vocab_size) - following[..., None]).abs().float()
 
     def make_cache(self, batch_size: int) -> None:
@@ -46,10 +47,14 @@ def with_sum_model(answer: Callable, ids: Tensor, max_new_tokens: int) -> Tensor
 check_tokens = Check(
     generate_greedy,
     call=with_sum_model,
-    used_with="a model whose next id is the sum of all ids so far, modulo 10",
+    used_with="a model whose next id depends on every id so far and on the place of each",
     ids=Ids("B", "T", below=10),
     max_new_tokens=Whole(0, 5),
-    examples=[(torch.tensor([[1, 2, 3]]), 3), (torch.tensor([[7], [4]]), 2)],
+    examples=[
+        (torch.tensor([[1, 2, 3]]), 3),
+        (torch.tensor([[7], [4]]), 2),
+        (torch.tensor([[1, 2, 3]]), 20),
+    ],
 )
 not_checked = "speed, end-of-text tokens"
 

@@ -37,6 +37,9 @@ check_draws = Check(
         (torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.5, 0.5]]), torch.tensor([0.5, 0.0])),
         (SHORT_RULER, torch.tensor([1 - 2**-24])),
         (torch.tensor([[0.9999999, 0.0]]), torch.tensor([1 - 2**-24])),
+        (torch.tensor([[0.5, 0.5]]), torch.tensor([0.5 - 2**-24])),
+        (torch.tensor([[0.5, 0.4999998, 1e-8]]), torch.tensor([1 - 2**-24])),
+        (torch.full((1, 64), 1 / 64), torch.tensor([0.99])),
     ],
     valid=off_the_borders,
 )

@@ -33,6 +33,11 @@ check_pairs = Check(
         (torch.tensor([0.625, 0.375]), torch.tensor([[0.5, 0.5], [0.125, 0.875]])),
         (torch.tensor([0.25, 0.75]), torch.tensor([[1.0, 0.0], [0.25, 0.75]])),
         (RARE_START, torch.cat([torch.full((3, 4), 0.25), torch.tensor([[0.0, 0.0, 1.0, 0.0]])])),
+        (
+            torch.tensor([0.25, 0.1875, 0.1875, 0.15625, 0.125, 0.09375]),
+            torch.cat([torch.full((5, 6), 1 / 6), torch.eye(6)[:1]]),
+        ),
+        (torch.tensor([0.5, 0.5]), torch.tensor([[0.75, 0.25], [0.75 + 2**-12, 0.25 - 2**-12]])),
     ],
     valid=one_winner,
 )

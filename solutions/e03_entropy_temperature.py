@@ -40,7 +40,12 @@ check_everywhere = Check(
     temperature_for_entropy,
     logits=Logits("V", without=("all equal", "zeros")),
     bits=OneOf(1.0, 0.5, 0.25, 1.5, 2.0, 0.9, 1.25),
-    examples=[(torch.tensor([2.0, 1.0, 0.0]), 1.0)],
+    examples=[
+        (torch.tensor([2.0, 1.0, 0.0]), 1.0),
+        (torch.tensor([30.0, 0.0]), 0.25),
+        (torch.tensor([0.3125, 0.0]), 0.375),
+        (torch.tensor([100.0, 99.0, 0.0]), 0.5),
+    ],
     valid=within_reach,
     sizes={"V": (2, 3, 4, 5, 8)},
     tolerance=1e-3,

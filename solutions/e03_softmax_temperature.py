@@ -27,6 +27,10 @@ check_everywhere = Check(
         (torch.tensor([2.0, 1.0, 0.0]), 1.0),
         (torch.tensor([2.0, 1.0, 0.0]), 0.5),
         (torch.tensor([[1000.0, 999.0], [-1.0, 3.0]]), 1.0),
+        (torch.tensor([0.001, 0.0]), 1e-3),
+        (torch.arange(16.0).reshape(2, 2, 2, 2), 1.0),
+        (torch.tensor([1e4, 9990.0, -torch.inf]), 1.0),
+        (torch.tensor([-1e4, -9999.0, -torch.inf]), 1.0),
     ],
     tolerance=1e-3,  # float32 near 1000 has no more digits, if the sum is taken as a logarithm
 )

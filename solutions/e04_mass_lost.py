@@ -22,6 +22,8 @@ check_rows = Check(
     examples=[
         (torch.tensor([[0.5, 0.25, 0.25]]), 1),
         (torch.tensor([[0.125, 0.5, 0.25, 0.125], [0.25, 0.25, 0.25, 0.25]]), 2),
+        (torch.full((1, 64), 1 / 64), 60),
+        (torch.tensor([[0.5, 0.4995, 0.0005]]), 2),
     ],
 )
 not_checked = "speed, half precision"

@@ -29,12 +29,12 @@ check_rows = Check(
         (torch.tensor([[1.0, 1.0], [0.0, 5.0]]), 1),
         (torch.tensor([[1.0, 1.0 + 2**-23, 0.0, 2.0]]), 2),  # nearly a tie is none
         (torch.arange(80.0)[None].roll(37), 60),
+        (torch.tensor([[1.0, 1.0 + 2**-40, 0.0]], dtype=torch.float64), 1),
+        (torch.arange(200.0)[None].roll(37), 150),
+        (torch.ones(1, 20), 2),
+        (torch.ones(1, 1000), 2),
     ],
 )
-equivalent = {
-    "order = logits.argsort(dim=-1, descending=True, stable=True) -> "
-    "order = logits.argsort(dim=-1, descending=True, stable=False)": "on the CPU torch sorts stably either way",
-}
 not_checked = "speed, half precision"
 
 
@@ -51,6 +51,13 @@ def wrong_threshold(logits: Tensor, top_k: int) -> Tensor:
 def wrong_higher_id(logits: Tensor, top_k: int) -> Tensor:
     """lets the higher id win a tie"""
     return keep_top_k(logits.flip(-1), top_k).flip(-1)
+
+
+def wrong_unstable(logits: Tensor, top_k: int) -> Tensor:
+    """sorts without stable=True, which mixes up equal tokens in a row of more than 16"""
+    order = logits.argsort(dim=-1, descending=True)
+    kept = torch.zeros_like(logits, dtype=torch.bool).scatter(-1, order[:, :top_k], True)
+    return logits.masked_fill(~kept, -torch.inf)
 
 
 def wrong_nudged(logits: Tensor, top_k: int) -> Tensor:

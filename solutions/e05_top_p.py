@@ -31,13 +31,16 @@ check_everywhere = Check(
         (torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.125, 0.125, 0.25, 0.5]]), 0.75),
         (torch.tensor([[0.5, 0.25 - 2**-11, 0.25 + 2**-11 - 2**-9, 2**-9]]), 0.75),  # a hair below top_p
         (torch.tensor([[0.5, 0.25 - 2**-24, 0.25 + 2**-24]]), 0.6),  # nearly a tie is none
+        (torch.tensor([[0.5, 0.25 - 2**-20, 0.25 + 2**-20 - 2**-9, 2**-9]]), 0.75),
+        (torch.full((1, 64), 1 / 64), 0.9375),
+        (torch.tensor([[0.5, 0.25, 0.25 - 2**-10, 2**-10]]), 0.9985),
+        (torch.full((1, 64), 1 / 64), 0.05),
+        (torch.tensor([[1 - 2**-11, 2**-11]]), 1.0),
+        (torch.full((1, 32), 1 / 32), 0.0625),
+        (torch.full((1, 1024), 1 / 1024), 1 / 512),
     ],
 )
 not_checked = "speed, half precision, logits instead of probabilities"
-equivalent = {
-    "ranked, order = probs.sort(dim=-1, descending=True, stable=True) -> "
-    "ranked, order = probs.sort(dim=-1, descending=True, stable=False)": "on the CPU torch sorts stably either way",
-}
 
 
 def keep_in_order(probs: Tensor, order: Tensor, top_p: float) -> Tensor:

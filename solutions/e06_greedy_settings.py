@@ -20,9 +20,9 @@ def plain_settings(
 
 check_settings = Check(
     plain_settings,
-    temperature=OneOf(1.0, 0.8, 0.0, 2.0, 0.01),
-    top_k=OneOf(None, 0, 1, 2, 50),
-    top_p=OneOf(None, 0.9, 1.0, 1.5, 0.95, 0.01),
+    temperature=OneOf(1.0, 0.8, 0.0, 2.0, 0.01, 1e-6, 100.0),
+    top_k=OneOf(None, 0, 1, 2, 50, 200),
+    top_p=OneOf(None, 0.9, 1.0, 1.5, 0.95, 0.01, 0.999, 1e-6),
     examples=[(0.0, None, None), (1.0, 0, None), (1.0, None, 1.0), (0.8, None, 0.95), (0.0, 50, 0.9), (1.0, 2, 1.5)],
 )
 not_checked = "bad settings, which the validator refuses"

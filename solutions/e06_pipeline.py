@@ -48,14 +48,18 @@ check_distribution = Check(
         (torch.tensor([[1.0, 1.0], [3.0, 3.0]]), 1.0, None, 0.5),  # an exact hit: one token is enough
         (torch.tensor([[1.0, 1.00002, 0.0, 2.0]]), 1.0, 2, None),  # nearly a tie is none
         (torch.arange(80.0)[None].roll(37) / 20, 1.0, 60, None),
+        (torch.zeros(1, 64), 1.0, None, 0.9),
+        (torch.tensor([[0.5, 0.3, 0.19, 0.01]]).log(), 1.0, None, 0.98),
+        (torch.tensor([[1.0, 2.0]]), 0.05, None, None),
+        (torch.tensor([[1.0, 2.0]]), 10.0, None, None),
+        (torch.zeros(1, 64), 1.0, None, 0.05),
+        (torch.arange(200.0)[None] / 50, 1.0, 150, None),
+        (torch.zeros(1, 20), 1.0, 2, None),
+        (torch.zeros(1, 1000), 1.0, 2, None),
     ],
     valid=off_the_borders,
     tolerance=1e-4,
 )
-equivalent = {
-    "ranked, order = logits.sort(dim=-1, descending=True, stable=True) -> "
-    "ranked, order = logits.sort(dim=-1, descending=True, stable=False)": "on the CPU torch sorts stably either way",
-}
 not_checked = "speed, bad arguments"
 
 

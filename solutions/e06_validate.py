@@ -57,7 +57,22 @@ check_verdicts = Check(
     temperature=OneOf(1.0, 0.5, 2, 100.0, 1e-6, 0.0, -1.0, 0, math.inf, -math.inf, math.nan, True, "1", None),
     top_k=OneOf(None, 1, 50, 200_000, 0, -1, 2.0, True, "5"),
     top_p=OneOf(None, 0.9, 1.0, 1, 0.001, 0.0, 0, -0.1, 1.5, 2, math.nan, math.inf, True, False, "0.9"),
-    examples=[(1.0, None, 0.9), (0.0, None, None), (1.0, 0, None), (1.0, None, 1.5), (1.0, 5, 0.9), (1.0, 2.0, None)],
+    examples=[
+        (1.0, None, 0.9),
+        (0.0, None, None),
+        (1.0, 0, None),
+        (1.0, None, 1.5),
+        (1.0, 5, 0.9),
+        (1.0, 2.0, None),
+        (1.0, "5", None),
+        (1.0, None, False),
+        (1.0, False, None),
+        (1.0, 0.5, None),
+        (1.0, 0.0, None),
+        (1.0, math.nan, None),
+        (False, None, None),
+        (1e6, None, None),
+    ],
     valid=one_fault_at_most,
 )
 not_checked = "the wording of the messages, NumPy numbers"

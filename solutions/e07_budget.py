@@ -23,7 +23,15 @@ check_budgets = Check(
     prompt_lens=ListOf(Whole(1, 9), least=1, most=4),
     context=Whole(4, 16),
     max_new_tokens=Whole(0, 12),
-    examples=[([1000], 1024, 256), ([1000], 1024, 10), ([3, 7, 5], 8, 4), ([3, 8], 8, 4), ([2], 8, 0)],
+    examples=[
+        ([1000], 1024, 256),
+        ([1000], 1024, 10),
+        ([3, 7, 5], 8, 4),
+        ([3, 8], 8, 4),
+        ([2], 8, 0),
+        ([1, 1, 1, 1, 9], 32, 30),
+        ([9, 10], 32, 31),
+    ],
 )
 not_checked = "the words of the error"
 

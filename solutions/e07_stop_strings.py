@@ -65,6 +65,12 @@ check_pieces = Check(
         (["a", "ba", "b"], ["abab", "ba"]),
         (["The end", " is", " near"], []),
         (["abcd"], ["bcd", "c"]),
+        (["<|", "end", "of", "text", "|>", "!"], ["<|endoftext|>"]),
+        (["so.", "what", "?", "no"], ["?"]),
+        (["the user", ": x"], ["User:"]),
+        (["Hi", "User:", " ok"], ["\nUser:"]),
+        (["ab", "a\n", "b"], ["ax"]),
+        (["a", "b"], ["x", "y", "z", "b"]),
     ],
 )
 not_checked = "speed, stop strings that are empty"
@@ -151,6 +157,7 @@ def wrong_always_holds(pieces: Iterator[str], stops: list[str]) -> Iterator[str]
 
 def wrong_shows_the_stop(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """ends in time, but shows the stop string itself"""
+
     def after_it(text: str, stops: list[str]) -> int | None:
         found = [(text.index(stop), len(stop)) for stop in stops if stop in text]
         return sum(min(found)) if found else None
@@ -170,6 +177,7 @@ def wrong_loses_the_last(pieces: Iterator[str], stops: list[str]) -> Iterator[st
 
 def wrong_first_in_the_list(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """takes the stop string that is listed first, not the one that begins first in the text"""
+
     def first_listed(text: str, stops: list[str]) -> int | None:
         return next((text.index(stop) for stop in stops if stop in text), None)
 
@@ -193,6 +201,7 @@ def wrong_forgets_false_alarms(pieces: Iterator[str], stops: list[str]) -> Itera
 
 def wrong_all_or_nothing(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """holds back only if all that is held, and not just an end of it, could begin a stop string"""
+
     def all_of_it(text: str, stops: list[str]) -> int:
         return len(text) if any(stop.startswith(text) for stop in stops) else 0
 
@@ -201,6 +210,7 @@ def wrong_all_or_nothing(pieces: Iterator[str], stops: list[str]) -> Iterator[st
 
 def wrong_shortest_beginning(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """holds back the shortest end that begins a stop string instead of the longest"""
+
     def shortest_beginning(text: str, stops: list[str]) -> int:
         return min((n for stop in stops for n in range(1, len(stop)) if text.endswith(stop[:n])), default=0)
 
@@ -234,6 +244,7 @@ def wrong_takes_one_more(pieces: Iterator[str], stops: list[str]) -> Iterator[st
 
 def wrong_only_at_the_end(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """looks for a stop string at the end of the text only, although a piece may bring it and more text behind it"""
+
     def at_the_end(text: str, stops: list[str]) -> int | None:
         return min((len(text) - len(stop) for stop in stops if text.endswith(stop)), default=None)
 
@@ -264,7 +275,7 @@ def right_library(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
 def right_pattern(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     whole = re.compile("|".join(map(re.escape, stops)) or "(?!)")
     beginnings = {stop[:n] for stop in stops for n in range(1, len(stop))}
-    begun = re.compile(f"(?:{'|'.join(map(re.escape, beginnings))})$") if beginnings else re.compile("(?!)")
+    begun = re.compile(f"(?:{'|'.join(map(re.escape, beginnings))})\\Z") if beginnings else re.compile("(?!)")
     text = ""
     for piece in pieces:
         text += piece
@@ -280,6 +291,7 @@ def right_pattern(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
 
 def wrong_waits_for_an_earlier_one(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """goes on although a stop string has come, because one that would begin before it may still come"""
+
     def first_for_sure(text: str, stops: list[str]) -> int | None:
         found = first_stop(text, stops)
         return found if found is not None and found <= len(text) - longest_beginning(text, stops) else None

@@ -29,7 +29,13 @@ check_sizes = Check(
     seq_len=OneOf(1, 5, 0, 4096),
     bytes_per_value=OneOf(1, 2, 4),
     batch_size=OneOf(1, 7, 8),
-    examples=[(32, 8, 128, 4096, 2, 1), (18, 1, 256, 4096, 2, 1), (32, 32, 128, 4096, 2, 8)],
+    examples=[
+        (32, 8, 128, 4096, 2, 1),
+        (18, 1, 256, 4096, 2, 1),
+        (32, 32, 128, 4096, 2, 8),
+        (80, 1, 1, 1, 1, 1),
+        (1, 1, 1, 1, 8, 1),
+    ],
 )
 
 
@@ -95,6 +101,6 @@ def right_library(*sizes: int) -> int:
 def right_real_tensor(
     num_layers: int, num_kv_heads: int, head_size: int, seq_len: int, bytes_per_value: int, batch_size: int
 ) -> int:
-    dtype = {1: torch.int8, 2: torch.float16, 4: torch.float32}[bytes_per_value]
+    dtype = {1: torch.int8, 2: torch.float16, 4: torch.float32, 8: torch.float64}[bytes_per_value]
     keys = torch.empty(num_layers, batch_size, num_kv_heads, seq_len, head_size, dtype=dtype, device="meta")
     return keys.nbytes * 2

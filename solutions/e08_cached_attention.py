@@ -39,6 +39,12 @@ check_outputs = Check(
         (torch.zeros(1, 1, 2, 1), torch.zeros(1, 1, 3, 1), torch.tensor([[[[1.0], [2.0], [3.0]]]])),
         (torch.ones(1, 1, 1, 2), torch.eye(2)[None, None], torch.eye(2)[None, None]),
         (torch.full((1, 1, 2, 1), -60.0), torch.full((1, 1, 2, 1), 60.0), torch.tensor([[[[1.0], [2.0]]]])),
+        (torch.tensor([[[[60.0]]]]), torch.tensor([[[[60.0], [1.0]]]]), torch.tensor([[[[1.0], [2.0]]]])),
+        (
+            torch.ones(1, 1, 1, 8),
+            4 * torch.eye(9)[None, None, :, :8].contiguous(),
+            torch.arange(9.0).reshape(1, 1, 9, 1).expand(1, 1, 9, 8).contiguous(),
+        ),
     ],
     valid=as_many_keys,
     tolerance=1e-4,

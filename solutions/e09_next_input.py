@@ -56,6 +56,8 @@ check_inputs = Check(
         (TEXT, 3, True, 4),
         (TEXT, 3, True, 3),
         (TEXT, None, True, 2),
+        (torch.arange(60)[None], 0, True, 100),
+        (torch.ones(3, 2, dtype=torch.long), None, True, 5),
     ],
     valid=fits,
 )

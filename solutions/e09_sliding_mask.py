@@ -27,7 +27,15 @@ check_masks = Check(
     num_queries=Whole(1, 5),
     num_keys=Whole(1, 7),
     window=Whole(1, 8),
-    examples=[(4, 4, 2), (1, 5, 3), (2, 5, 3), (5, 5, 1), (3, 3, 8)],
+    examples=[
+        (4, 4, 2),
+        (1, 5, 3),
+        (2, 5, 3),
+        (5, 5, 1),
+        (3, 3, 8),
+        (3, 20, 12),
+        (3, 20, 3),
+    ],
     valid=enough_keys,
 )
 

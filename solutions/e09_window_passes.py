@@ -29,7 +29,14 @@ check_counts = Check(
     new_tokens=Whole(0, 12),
     use_cache=OneOf(True, False),
     max_seq_len=OneOf(100, 8, 4, 1, 13),
-    examples=[(100, 100, False, 1000), (100, 100, True, 1000), (500, 500, False, 512), (500, 500, True, 512)],
+    examples=[
+        (100, 100, False, 1000),
+        (100, 100, True, 1000),
+        (500, 500, False, 512),
+        (500, 500, True, 512),
+        (1500, 10, False, 2048),
+        (10, 600, True, 2000),
+    ],
 )
 
 

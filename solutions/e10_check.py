@@ -66,6 +66,10 @@ def loses_a_row(prompts: Texts) -> Texts:
     return right(prompts[: max(1, len(prompts) - 1)])
 
 
+def loses_the_first(prompts: Texts) -> Texts:
+    return right(prompts[1:] or prompts)
+
+
 def slips_in_the_end(prompts: Texts) -> Texts:
     last = right(prompts)[0][-1]
     return [[*text[:-1], last] for text in right(prompts)]
@@ -85,6 +89,7 @@ GENERATORS = {
         forgets_to_sort_back,
         leaves_the_pads,
         loses_a_row,
+        loses_the_first,
         slips_in_the_end,
         turns_texts_round,
     )
@@ -101,7 +106,11 @@ check_checks = Check(
     used_with='a generator of the kind that is named; "right" gives each row what it gets alone',
     generator=OneOf(*GENERATORS),
     prompts=ListOf(ListOf(Whole(1, 6), least=1, most=4), least=1, most=4),
-    examples=[(name, [[4, 1, 2], [5], [2, 6]]) for name in GENERATORS],
+    examples=[
+        *((name, [[4, 1, 2], [5], [2, 6]]) for name in GENERATORS),
+        ("loses a row", [[5], [2], [5]]),
+        ("counts from the edge", [[1, 2, 3], [4], [5], [1, 1], [6]]),
+    ],
 )
 not_checked = "speed, sampling"
 

@@ -23,7 +23,11 @@ def padded_causal_mask(mask: Tensor) -> Tensor:
 check_tables = Check(
     padded_causal_mask,
     mask=Mask("B", "T"),
-    examples=[(torch.tensor([[0, 0, 1, 1], [1, 1, 1, 1]]),), (torch.tensor([[0, 1]]),)],
+    examples=[
+        (torch.tensor([[0, 0, 1, 1], [1, 1, 1, 1]]),),
+        (torch.tensor([[0, 1]]),),
+        (torch.tensor([[0] * 3 + [1] * 9]),),
+    ],
     valid=lambda mask: bool(mask.any(dim=1).all()),
 )
 not_checked = "speed, sliding windows"

@@ -20,7 +20,11 @@ def positions_from_mask(mask: Tensor) -> Tensor:
 check_rows = Check(
     positions_from_mask,
     mask=Mask("B", "T"),
-    examples=[(torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]),), (torch.tensor([[0, 1]]),)],
+    examples=[
+        (torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]),),
+        (torch.tensor([[0, 1]]),),
+        (torch.tensor([[0] * 3 + [1] * 12]),),
+    ],
 )
 
 

@@ -28,6 +28,8 @@ check_rows = Check(
     examples=[
         (torch.tensor([[[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]]).log(), torch.tensor([[0, 1, 2]])),
         (torch.tensor([[[60.0, 0.0], [0.0, 60.0]]]), torch.tensor([[0, 1]])),
+        (torch.tensor([[[1.0, 2.0, 3.3], [0, 0, 0]]]).bfloat16(), torch.tensor([[0, 1]])),
+        (torch.zeros(1, 2, 9), torch.tensor([[0, 0]])),
     ],
     tolerance=1e-4,
 )

@@ -39,6 +39,7 @@ check_loss = Check(
     examples=[
         (torch.tensor([[-1.0, -2.0], [-3.0, -0.5]]), torch.tensor([[1, 1], [1, 0]]), torch.tensor([1.0, 0.0])),
         (torch.tensor([[-1.0], [-2.0]]), torch.tensor([[1], [1]]), torch.tensor([2.0, 0.0])),
+        (torch.tensor([[-1.0, -20.0], [-1.0, -3.0]]), torch.tensor([[1, 1], [1, 1]]), torch.tensor([100.0, 0.0])),
     ],
 )
 not_checked = "speed"

@@ -29,6 +29,7 @@ check_rows = Check(
     examples=[
         (torch.tensor([[1, 1, 3, 2, 0], [1, 2, 3, 3, 3]]), 2, 2),
         (torch.tensor([[1, 3, 2, 2, 2], [1, 2, 2, 2, 2]]), 1, 2),
+        (torch.tensor([[1, 3, 3, 3, 3, 3, 3, 3, 2, 0]] * 2 + [[1, 2, 0, 0, 0, 0, 0, 0, 0, 0]] * 3), 1, 2),
     ],
     valid=lambda sequences, prompt_len, stop: prompt_len <= sequences.shape[1],
 )

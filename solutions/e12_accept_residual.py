@@ -31,6 +31,7 @@ check_rows = Check(
         (torch.tensor([[0.5, 0.5], [0.75, 0.25]]), torch.tensor([[0.5, 0.5], [0.25, 0.75]])),
         (torch.tensor([[0.25, 0.75, 0.0]]), torch.tensor([[0.0, 0.5, 0.5]])),
         (torch.tensor([[0.5, 0.5, 0.0]]), torch.tensor([[0.25, 0.75, 0.0]])),
+        (torch.tensor([[0.5, 0.5, 0.0]]), torch.tensor([[0.5 - 2**-16, 0.5, 2**-16]])),
     ],
     valid=lambda target, draft: target.dtype == draft.dtype,
 )

@@ -31,6 +31,8 @@ check_steps = Check(
         (torch.tensor([-1.0, -2.0]), torch.tensor([[-1.0, -4.0, -3.0], [-0.5, -1.5, -4.0]])),
         (torch.tensor([-0.5, -4.0]), torch.tensor([[-1.0, -2.0, -3.0], [-0.5, -0.5, -0.5]])),
         (torch.tensor([-3.0, -1.0]), torch.tensor([[-1.0, -1.0, -2.0], [-3.0, -3.0, -3.0]])),
+        (torch.tensor([0.0, 0.0]), torch.tensor([[-2.0, -1.0 - 2**-22], [-1.0, -3.0]])),
+        (torch.tensor([5.0, 0.0, 0.0, 0.0, 0.0, 0.0]), torch.zeros(6, 8)),
     ],
     valid=lambda totals, log_probs: totals.dtype == log_probs.dtype,
 )

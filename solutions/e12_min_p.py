@@ -26,6 +26,11 @@ check_rows = Check(
         (torch.tensor([[0.5, 0.25, 0.125, 0.125]]), 0.5),
         (torch.tensor([[0.25, 0.25, 0.25, 0.25], [0.0625, 0.125, 0.75, 0.0625]]), 0.25),
         (torch.tensor([[0.5, 0.25 - 2**-11, 0.25 + 2**-11]]), 0.5),  # a hair below the bar
+        (torch.tensor([[0.5, 0.25 - 2**-20, 0.25 + 2**-20]]), 0.5),
+        (torch.full((1, 64), 1 / 64), 0.5),
+        (torch.tensor([[0.5, 0.5]]), 1.0),
+        (torch.tensor([[0.96875, 0.03125]]), 0.03125),
+        (torch.full((1, 2048), 1 / 2048), 0.5),
     ],
 )
 not_checked = "speed, half precision, logits instead of probabilities"

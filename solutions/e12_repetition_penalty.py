@@ -27,6 +27,9 @@ check_rows = Check(
     examples=[
         (torch.tensor([[2.0, -2.0, 1.0]]), torch.tensor([[0, 1]]), 2.0),
         (torch.tensor([[4.0, 1.0], [4.0, 1.0]]), torch.tensor([[0, 0, 0], [1, 1, 1]]), 2.0),
+        (torch.tensor([[2.0, -2.0, 1.0]]), torch.tensor([[1] + [0] * 80]), 2.0),
+        (torch.tensor([[5.0, 0.0]]), torch.tensor([[0]]), 10.0),
+        (torch.tensor([[2**-11, 0.0]]), torch.tensor([[0]]), 2.0),
     ],
 )
 equivalent = {

@@ -26,6 +26,8 @@ check_settings = Check(
         (torch.tensor([1.0, 0.75, 0.5, 0.25]), torch.tensor([0.0, 0.5, 0.25, 0.75])),
         (torch.tensor([0.5, 0.5, 0.5]), torch.tensor([0.5, 0.25, 0.5])),
         (torch.tensor([0.75, 0.5]), torch.tensor([0.5, 0.5])),
+        (torch.tensor([0.5, 0.5 - 2**-20]), torch.tensor([0.5, 0.75])),
+        (torch.arange(9.0).flip(0), torch.arange(9.0).flip(0)),
     ],
 )
 not_checked = "speed, standard errors"

@@ -16,6 +16,7 @@ from exercises.grader.judge import judge
 from exercises.grader.stubs import fill, reference_source, reset, stub
 from exercises.grader.verdict import NOT_ATTEMPTED, PASSED, WRONG
 from exercises.grader.wording import verdict_card
+from solutions.vocabulary import identical
 
 EXERCISES = all_exercises()
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
@@ -96,6 +97,15 @@ def check_report(exercise, verdict):
     assert not re.search(r"[\w.]+/\w+/|\.py\b|Traceback", text)
     lines = [line.strip() for line in reference_source(exercise).splitlines() if len(line.strip()) > 25]
     assert not [line for line in lines if exercise.is_code and line in text]
+
+
+@each_exercise
+def test_every_value_that_an_argument_may_have_is_tried(exercise):
+    for check in exercise.checks if exercise.is_code else ():
+        for place, (name, kind) in enumerate(check.inputs.kinds.items()):
+            values = [value for value in getattr(kind, "values", ()) if not callable(value)]
+            tried = [case.args[place] for case in check.cases]
+            assert not [value for value in values if not any(identical(value, other) for other in tried)], name
 
 
 @each_exercise

@@ -88,7 +88,7 @@ def test_errors_of_python_and_torch_come_with_advice(body, advice):
         ("return p.round(decimals=2)", "but rounded"),
         ("return e", "divide it by its sum"),
         ("return p.flip(-1)", "in other places"),
-        ("logits -= 1\n    return p", "work on x + 1 or on x.clone()"),
+        ("logits -= 1\n    return p", "work on x + 1, x.clone() or list(x)"),
         ("while temperature:\n        pass", "Does a loop never end?"),
         ("return (p - p) / (p - p)", "NaN comes from"),
         ("return torch.ones(1)", "the same answer whatever its arguments are"),

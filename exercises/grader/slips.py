@@ -26,7 +26,10 @@ from solutions.vocabulary.compare import kind_of, value_difference
 
 OF_KIND = {
     "time-out": _("Does a loop never end? `while a != b` may not, where a and b are floats: count the rounds instead."),
-    "changed input": _("x += 1, x[i] = 1 and x.sort_() write into x itself: work on x + 1 or on x.clone()."),
+    "changed input": _(
+        "x += 1, x[i] = 1, x.sort_() or, of a list, x.sort(), x.pop() and del x[i] change x itself: "
+        "work on x + 1, x.clone() or list(x)."
+    ),
     "side effect": _("Leave alone what the whole notebook shares, such as its random numbers: use the arguments only."),
     "nan": _("NaN comes from 0 / 0, inf - inf or 0 * inf. Which one happens on the smallest input?"),
 }
