@@ -194,7 +194,8 @@ def test_gradients_equal_finite_differences():
         return compute_logprobs(model, batch.sequences, batch.response_mask, temperature=0.7, top_k=5)[0].sum()
 
     loss().backward()
-    for place in [(0, 0), (3, 7), (7, 20)]:
+    steepest = weight.grad.abs().flatten().topk(3).indices.tolist()
+    for place in (divmod(index, weight.shape[1]) for index in steepest):
         values = []
         for step in (1e-2, -1e-2):
             with torch.no_grad():
@@ -202,7 +203,9 @@ def test_gradients_equal_finite_differences():
                 values.append(loss().item())
                 weight[place] -= step
         slope = (values[0] - values[1]) / 2e-2
-        assert weight.grad[place].item() == pytest.approx(slope, rel=2e-2, abs=1e-5)
+        # Log-probs come in float32: two of them, each off by a last place, over the step.
+        assert weight.grad[place].item() == pytest.approx(slope, rel=1e-2, abs=3e-5)
+        assert abs(slope) > 5e-3
 
 
 def test_one_reinforce_step_makes_a_rewarded_token_likelier():
