@@ -8,10 +8,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-# BLAS reads some large matrices badly as a whole. With AVX-512 that is for some rows: they then meet pieces that stay
-# in the nearest cache. MKL without AVX-512 is slow up to many more rows, and for few of them one thread does it all:
-# these get a part of the matrix for each thread. Small matrices are in a cache anyway, and for other dtypes than
-# float32 BLAS takes other ways, which pieces only hinder.
+# BLAS reads some large matrices badly as a whole. With AVX-512 (measured on Intel) that is for some rows: they then
+# meet pieces that stay in the nearest cache. With AVX2 (measured on AMD) MKL is slow up to many more rows, and for few
+# of them one thread does it all: these get a part of the matrix for each thread. Small matrices are in a cache anyway,
+# and for other dtypes than float32 BLAS takes other ways, which pieces only hinder.
 LARGE, PIECE, PARTS = 200_000, 64, 8
 MKL_WITHOUT_AVX512 = torch.backends.mkl.is_available() and torch.backends.cpu.get_cpu_capability() == "AVX2"
 FEW_ROWS, SOME_ROWS = (range(1, 5), range(5, 65)) if MKL_WITHOUT_AVX512 else (range(0), range(4, 13))
