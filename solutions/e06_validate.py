@@ -72,6 +72,7 @@ check_verdicts = Check(
         (1.0, math.nan, None),
         (False, None, None),
         (1e6, None, None),
+        (1.0, 10**9, None),
     ],
     valid=one_fault_at_most,
 )

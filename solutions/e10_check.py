@@ -110,6 +110,7 @@ check_checks = Check(
         *((name, [[4, 1, 2], [5], [2, 6]]) for name in GENERATORS),
         ("loses a row", [[5], [2], [5]]),
         ("counts from the edge", [[1, 2, 3], [4], [5], [1, 1], [6]]),
+        ("reads padding", [[1], [2], [3], [4], [5], [6], [1, 2]]),
     ],
 )
 not_checked = "speed, sampling"

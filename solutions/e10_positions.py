@@ -24,6 +24,7 @@ check_rows = Check(
         (torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]),),
         (torch.tensor([[0, 1]]),),
         (torch.tensor([[0] * 3 + [1] * 12]),),
+        (torch.tensor([[0] * 3 + [1] * 140]),),
     ],
 )
 
