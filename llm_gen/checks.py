@@ -49,6 +49,18 @@ def check_flag(name: str, value: object) -> bool:
     return value
 
 
+def check_float_dtype(name: str, value: object) -> torch.dtype:
+    """`value` if it is a floating torch dtype; else TypeError."""
+    if not isinstance(value, torch.dtype) or not value.is_floating_point:
+        raise TypeError(f"{name} must be a floating torch dtype, got {value!r}")
+    return value
+
+
+def is_row(value: object) -> bool:
+    """Whether `value` can be read as one row: an iterable that is no tensor or array of other than one axis."""
+    return isinstance(value, Iterable) and getattr(value, "ndim", 1) == 1
+
+
 def check_mapping(name: str, value: object) -> Mapping:
     """`value` if it is a mapping, such as a dict; else TypeError."""
     if not isinstance(value, Mapping):

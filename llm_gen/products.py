@@ -29,16 +29,23 @@ class Product:
         is_usual = weight.dtype == torch.float32 and weight.device.type == "cpu"
         self.is_large = is_usual and weight.numel() >= LARGE
         if self.is_large:
-            self.pieces, self.parts = cut(weight, PIECE), cut(weight, max(1, len(weight) // PARTS))
+            self.pieces = cut(weight, PIECE)
+            self.parts = cut(weight, max(1, len(weight) // PARTS)) if FEW_ROWS else None
 
     def __call__(self, x: Tensor, added: Tensor | None = None) -> Tensor:
         start, rest = (self.bias, None) if added is None else (added, self.bias)
         if self.is_large and (len(x) in FEW_ROWS or len(x) in SOME_ROWS):
-            result = in_parts(x, *self.parts) if len(x) in FEW_ROWS else in_pieces(x, *self.pieces)
+            result = self._by_cuts(x)
             result = result if start is None else result.add_(start)
         else:
             result = torch.mm(x, self.columns) if start is None else torch.addmm(start, x, self.columns)
         return result if rest is None else result.add_(rest)
+
+    def _by_cuts(self, x: Tensor) -> Tensor:
+        """The product with the parts or the pieces, and with the rows of the matrix that they leave over."""
+        way, (cuts, rest) = (in_parts, self.parts) if len(x) in FEW_ROWS else (in_pieces, self.pieces)
+        result = way(x, cuts)
+        return result if rest is None else torch.cat([result, torch.mm(x, rest)], dim=1)
 
 
 def cut(weight: Tensor, size: int) -> tuple[Tensor, Tensor | None]:
@@ -48,15 +55,13 @@ def cut(weight: Tensor, size: int) -> tuple[Tensor, Tensor | None]:
     return pieces, weight[-left:].t() if left else None
 
 
-def in_pieces(x: Tensor, pieces: Tensor, rest: Tensor | None) -> Tensor:
-    """x (B, I) times each of the pieces -> (B, O)."""
+def in_pieces(x: Tensor, pieces: Tensor) -> Tensor:
+    """x (B, I) times each of the pieces (N, O / N, I) -> (B, O)."""
     parts = torch.bmm(x.expand(len(pieces), -1, -1), pieces.transpose(1, 2))
-    result = parts.transpose(0, 1).reshape(len(x), -1)
-    return result if rest is None else torch.cat([result, torch.mm(x, rest)], dim=1)
+    return parts.transpose(0, 1).reshape(len(x), -1)
 
 
-def in_parts(x: Tensor, parts: Tensor, rest: Tensor | None) -> Tensor:
+def in_parts(x: Tensor, parts: Tensor) -> Tensor:
     """The same with the parts on the left: they are read as they lie, and the rows of x are few."""
     columns = torch.bmm(parts, x.t().expand(len(parts), -1, -1))
-    result = columns.view(1, -1) if len(x) == 1 else columns.view(-1, len(x)).t().contiguous()
-    return result if rest is None else torch.cat([result, torch.mm(x, rest)], dim=1)
+    return columns.view(1, -1) if len(x) == 1 else columns.view(-1, len(x)).t().contiguous()

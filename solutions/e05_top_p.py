@@ -43,12 +43,6 @@ check_everywhere = Check(
 not_checked = "speed, half precision, logits instead of probabilities"
 
 
-def keep_in_order(probs: Tensor, order: Tensor, top_p: float) -> Tensor:
-    ranked = probs.gather(-1, order)
-    kept = torch.where(ranked.cumsum(dim=-1) - ranked < top_p, ranked, 0.0)
-    return torch.zeros_like(probs).scatter(-1, order, kept)
-
-
 def ranked_and_kept(probs: Tensor, keep) -> Tensor:
     """Renormalised probabilities of the sorted entries for which `keep(ranked, cumsum)` holds, and of the first."""
     ranked, order = probs.sort(dim=-1, descending=True, stable=True)
@@ -75,8 +69,7 @@ def wrong_one_more_at_boundary(probs: Tensor, top_p: float) -> Tensor:
 
 def wrong_nudged(probs: Tensor, top_p: float) -> Tensor:
     """breaks ties by taking a little from higher ids, and that decides between tokens that are not tied too"""
-    order = (probs - 1e-6 * torch.arange(probs.shape[-1])).argsort(dim=-1, descending=True)
-    left = keep_in_order(probs, order, top_p)
+    left = keep_top_p(probs - 1e-6 * torch.arange(probs.shape[-1]), top_p).gt(0) * probs
     return left / left.sum(dim=-1, keepdim=True)
 
 

@@ -111,17 +111,12 @@ def until(
 def wrong_by_characters(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:
     """takes each piece character by character, so that a stop string which is complete first wins over one that begins
     before it"""
-    shown = ""
-    for piece in pieces:
-        for character in piece:
-            shown += character
-            if (found := first_stop(shown, stops)) is not None:
-                yield shown[:found]
-                return
-        sure = len(shown) - longest_beginning(shown, stops)
-        yield shown[:sure]
-        shown = shown[sure:]
-    yield shown
+
+    def complete_first(text: str, stops: list[str]) -> int | None:
+        ends = [text.index(stop) + len(stop) for stop in stops if stop in text]
+        return first_stop(text[: min(ends)], stops) if ends else None
+
+    return until(pieces, stops, complete_first)
 
 
 def wrong_piece_by_piece(pieces: Iterator[str], stops: list[str]) -> Iterator[str]:

@@ -30,9 +30,8 @@ def fill(answer: Callable, keys: Tensor, chunks: list[int], room: int) -> dict:
     """Feed a new cache with room for `room` tokens the keys (B, G, T, d) in chunks; values are the keys plus 100."""
     shape = (*keys.shape[:2], room, keys.shape[3])
     empty = torch.full(shape, torch.nan, dtype=keys.dtype)
-    cache = SimpleNamespace(keys=empty, values=empty.clone(), length=0)
+    cache, other = (SimpleNamespace(keys=empty.clone(), values=empty.clone(), length=0) for _ in range(2))
     places = cache.keys.data_ptr(), cache.values.data_ptr()
-    other = SimpleNamespace(keys=empty.clone(), values=empty.clone(), length=0)
     given, start = [], 0
     for size in chunks:
         chunk = keys[:, :, start : start + size]

@@ -53,7 +53,9 @@ def _item(summary: Summary, exercise: Exercise) -> list[str]:
     parts = dict.fromkeys(KINDS.values(), 0)
     for status, n in item.statuses.items():
         parts[KINDS.get(status, "none")] += n
-    mistakes = (f"{n} \N{MULTIPLICATION SIGN} {text(_said(exercise, name))}" for name, n in item.mistakes.most_common())
+    mistakes = (
+        f"{n} \N{MULTIPLICATION SIGN} {text(_said(exercise, name))}" for name, n in item.mistakes.most_common()
+    )
     return [
         f"{exercise.chapter}. <b>{text(exercise.short)}</b>", text(exercise.task.objective),
         bar(parts, total, _counts(item.statuses)),

@@ -131,7 +131,9 @@ def _write_each(store: Store, ids: list[str], kinds: list[str], exercises: list[
                 write_file(store.folder / name.format(slug(row["id"])), [make(row)])
 
 
-def _write_class(store: Store, ids: list[str], kinds: list[str], summary: Summary, exercises: list[Exercise]) -> None:
+def _write_class(
+    store: Store, ids: list[str], kinds: list[str], summary: Summary, exercises: list[Exercise]
+) -> None:
     names = summary.names
     makers: dict[str, tuple[str, Callable[[Iterator[Row]], Iterable[str]]]] = {
         "csv": ("marks.csv", lambda rows: formats.csv_lines(rows, names)),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 from torch import Tensor
 
-from llm_gen.checks import check_integer
+from llm_gen.checks import check_integer, is_row
 
 
 def prompt_lookup(text: Tensor, size: int = 3, count: int = 8) -> list[int]:
@@ -59,7 +59,7 @@ def corpus_lookup(texts: Iterable[Sequence[int]], size: int = 4, count: int = 8)
 def _check_texts(texts: Iterable[Sequence[int]]) -> list[list[int]]:
     rows = list(texts) if isinstance(texts, Iterable) else [texts]
     for row in rows:
-        if not isinstance(row, Iterable) or getattr(row, "ndim", 1) != 1:
+        if not is_row(row):
             raise TypeError(f"texts must hold rows of token ids, got {row!r}")
     return [[check_integer("token", token, minimum=0) for token in row] for row in rows]
 

@@ -8,7 +8,7 @@ accept different numbers of tokens.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from llm_gen.cache import KVCache
-from llm_gen.checks import check_ids, check_integer, check_logits, check_real, check_token_ids
+from llm_gen.checks import check_ids, check_integer, check_logits, check_real, check_token_ids, is_row
 from llm_gen.generation import Predictor, warn_of_dropout
 from llm_gen.sampling import apply_filters, check_generator, check_settings, greedy_token, validate_sampling_args
 from llm_gen.steps import GREEDY
@@ -233,7 +233,7 @@ class _Guesser:
 
     def __call__(self, text: Tensor, count: int, vocab_size: int) -> tuple[Tensor, Tensor]:
         guessed = self.guess(text[0].clone()) if count else []
-        if not isinstance(guessed, Iterable) or getattr(guessed, "ndim", 1) != 1:
+        if not is_row(guessed):
             raise TypeError(f"draft must give a list of token ids, got {guessed!r}")
         ids = check_token_ids("guess", list(islice(guessed, count)), vocab_size)
         tokens = torch.tensor(ids, dtype=torch.long, device=text.device)

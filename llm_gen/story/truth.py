@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from llm_gen.checks import check_token_id
+from llm_gen.checks import check_token_ids
 from llm_gen.story.filtering import Belief, Language, NotInLanguage
 from llm_gen.story.grammar import END, Grammar
 from llm_gen.story.tales import STORIES
@@ -100,7 +100,7 @@ class Truth:
 
     def as_list(self, ids: Sequence[int] | Tensor) -> list[int]:
         ids = ids.tolist() if isinstance(ids, Tensor) else list(ids)
-        return [check_token_id("token", token, self.tokenizer.vocab_size) for token in ids]
+        return check_token_ids("token", ids, self.tokenizer.vocab_size)
 
     def in_words(self, refusal: NotInLanguage, ids: list[int]) -> NotInLanguage:
         """The same refusal with tokens written as text."""

@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from llm_gen.checks import CheckpointError
+from llm_gen.checks import CheckpointError, check_float_dtype
 from llm_gen.config import ModelConfig
 from llm_gen.model import DecoderLM
 from llm_gen.quantized import Quantized
@@ -35,7 +35,7 @@ def save_checkpoint(
     """
     if any(isinstance(part, Quantized) for part in model.modules()):
         raise TypeError("model must have float weights to be saved, got a quantized one")
-    _check_dtype(dtype)
+    check_float_dtype("dtype", dtype)
     folder = Path(folder)
     tensors = {name: _cast(name, tensor, dtype) for name, tensor in model.state_dict().items()}
     config = {"format": FORMAT, "model": model.config.to_dict(), **control_tokens(tokenizer)}
@@ -77,7 +77,7 @@ def load_checkpoint(folder: str | Path, dtype: torch.dtype | None = torch.float3
     nothing is half loaded.
     """
     if dtype is not None:
-        _check_dtype(dtype)
+        check_float_dtype("dtype", dtype)
     folder = Path(folder)
     config = read_native_config(folder / "config.json")
     path = folder / "model.safetensors"
@@ -107,11 +107,6 @@ def read_native_config(path: Path) -> ModelConfig:
         return ModelConfig.from_dict(values["model"])
     except (TypeError, ValueError) as error:
         raise CheckpointError(f"{path} describes no model: {error}") from None
-
-
-def _check_dtype(dtype: object) -> None:
-    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise TypeError(f"dtype must be a floating torch dtype, got {dtype!r}")
 
 
 def _cast(name: str, tensor: Tensor, dtype: torch.dtype) -> Tensor:

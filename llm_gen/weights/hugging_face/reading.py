@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from llm_gen.checks import CheckpointError
+from llm_gen.checks import CheckpointError, check_float_dtype
 from llm_gen.config import ModelConfig
 from llm_gen.model import DecoderLM
 from llm_gen.weights.blank import blank_model, check_count
@@ -34,8 +34,7 @@ def load_hugging_face(folder: str | Path, dtype: torch.dtype = torch.float32) ->
     tensor, so that the peak stays near the size of the weights. Raises CheckpointError, before anything is
     copied, for a config or tensors that would not give exactly this model; TypeError for another dtype.
     """
-    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise TypeError(f"dtype must be a floating torch dtype, got {dtype!r}")
+    check_float_dtype("dtype", dtype)
     folder = Path(folder)
     family, config = read_config(folder / CONFIG)
     stored = stored_tensors(folder, family)
